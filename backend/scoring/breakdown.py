@@ -133,7 +133,7 @@ GAP = 0.05
 
 
 def judged_key(truth: Truth, settings: Settings) -> str | None:
-    """Return the key of Judged@K, at the middle K and mu, that is reported for each run.
+    """Return the key under which each run's Judged@K is reported; it has the middle K and the middle mu.
 
     Return None if NDCG is not computed, or if all truth moments have relevance 1 (so the truth was not pooled).
     """
@@ -150,7 +150,7 @@ def bpref_warnings(
 ) -> list[str]:
     """Return a warning for each run that NDCG may rank too low because few of its predictions are judged.
 
-    Such a run has a lower NDCG than another run, of which more is judged, but a higher bpref.
+    Such a run has a lower NDCG but a higher bpref than another run, and fewer of its predictions are judged.
 
     Args:
         key: the truth.

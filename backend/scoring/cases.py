@@ -1,4 +1,4 @@
-"""Show one query in full: its truth moments, each run's first predictions, which take which moment, and the errors.
+"""Show one query in full: its truth moments, each run's first predictions, the moment that each takes, and the errors.
 
 This is TVR-Ranking's Figure 7 as data; pages and reports draw it.
 """
@@ -16,7 +16,7 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 
 class Worth(StrEnum):
-    """The rating of a prediction; the first value that fits."""
+    """The rating of a prediction: the first of these values that fits it."""
 
     MATCH = "match"
     """Takes a truth moment of relevance 1-4."""
@@ -173,7 +173,7 @@ def pick_notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
         each: how many queries of each kind; no query occurs twice.
 
     Returns:
-        Columns of `values` by kind; kinds without a query are left out.
+        The columns of these queries in `values`, by kind; kinds without a query are left out.
 
     >>> pick_notable(np.array([[0.0, 0.9, 0.1, 0.5], [0.0, 0.9, 0.8, 0.5]]), each=1)
     {'differ': [2], 'worst': [0], 'best': [1]}

@@ -16,7 +16,10 @@ _Read = TypeVar("_Read")
 def read_or_collect(
     problems: list[Problem], read: Callable[..., _Read], *arguments: Any, refusals: list[PartlyRead] | None = None
 ) -> _Read | None:
-    """Return what `read` returns for these arguments; if it refuses, return None and add its problems to `problems`."""
+    """Return what `read` returns for these arguments, or None if it refuses them.
+
+    The problems are then added to `problems`. If the file was read in part, its refusal is added to `refusals`.
+    """
     try:
         return read(*arguments)
     except InputError as error:
@@ -29,7 +32,9 @@ def read_or_collect(
 def further_problems(
     truth: Truth | None, runs: Iterable[Run], refusals: Iterable[PartlyRead], settings: Settings
 ) -> list[Problem]:
-    """Return the values that `settings` do not allow, in files read in full and in the readable part of refused files.
+    """Return a problem for each value that `settings` do not allow.
+
+    Files read in full are checked, and so is the readable part of refused files.
 
     If a truth or run was refused, queries missing in it are no problem.
     """

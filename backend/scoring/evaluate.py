@@ -84,8 +84,8 @@ def evaluate(
             also be a list of entries as in truth files, or a data frame with a row for each moment. Or give the path of
             a truth file or of a release's folder. Fields may have any name that truth files use (`video_name`,
             `timestamp`). None takes the truth from `pools`: each query's own moment and its positives.
-        run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. Or a list of
-            entries, a data frame or a path, as for the truth.
+        run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. The run may
+            also be a list of entries, a data frame or a path, as for the truth.
         preset: `paper` or `tvr-ranking`; sets every option that you do not give.
         k: rank cut-offs, whole numbers from 1; default 10, 20, 40.
         mu: IoU thresholds of NDCG, in (0, 1]; default .3, .5, .7.
@@ -109,16 +109,16 @@ def evaluate(
             `invalid` leaves out. `published` (preset `tvr-ranking`) leaves out absent queries; the others score 0.
         gain: gain of NDCG and DCG: `linear` (x) or `exp2` (2**x - 1).
         iou_compare: whether NDCG needs an IoU of at least mu (`ge`) or above mu (`gt`).
-        arithmetic: `exact` whole numbers, `float64`, `float64_hull` as in the evaluators of Charades-STA, or `float32`
-            as in those of TVR, MMN and MVMR.
+        arithmetic: how IoUs are computed: `exact` (in whole numbers), `float64`, `float64_hull` (as in the evaluators
+            of Charades-STA) or `float32` (as in those of TVR, MMN and MVMR).
         zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are removed (`drop`).
-        unknown: queries of the run that the truth lacks: `error` or `ignore`.
+        unknown: queries of the run that the truth lacks are an error (`error`) or are ignored (`ignore`).
         no_relevant: queries without relevant moments score 0 (`zero`) or are left out (`skip`).
         duplicates: equal truth moments: `keep` them, or merge them with the highest relevance (`merge_max`).
         dedupe_predictions: of equal predictions of a query, keep only the first.
         invalid: impossible moments, and mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
-        nms: non-maximum suppression: an IoU in (0, 1]. A prediction that overlaps one of higher score, of the same
-            query and video, by more than this is dropped. The others are ranked by score.
+        nms: threshold of non-maximum suppression, an IoU in (0, 1]. A prediction is dropped if it overlaps a kept one
+            of higher score, of the same query and video, by more than this. The others are ranked by score.
         abandonment: where a person stops reading, for NCxIoU: `err`, `uniform`, or the probabilities of ranks 1, 2, ...
 
     Returns:
@@ -129,7 +129,7 @@ def evaluate(
         they count. `mean` is NumPy's mean in that order; it is `{}` if no query counts.
 
     Raises:
-        InputError: lists all problems, each with `truth`, `run`, `first_step` or `pools` and the row, or the option.
+        InputError: lists all problems. Each names `truth`, `run`, `first_step` or `pools` and the row, or an option.
 
     >>> truth = {"q": [{"video": "v1", "start": 12, "end": 19, "relevance": 4},
     ...                {"video": "v1", "start": 20, "end": 28, "relevance": 2}]}
@@ -137,7 +137,7 @@ def evaluate(
     >>> evaluate(truth, run, k=2, mu=0.3, measures=["ndcg", "axiou"]).mean
     {'ndcg@2,0.3': 0.8597186998521972, 'axiou@2': 0.4}
 
-    The two predictions take moments of relevance 2 and 4: (2 + 4/log2(3)) / (4 + 2/log2(3)).
+    The two predictions take moments of relevance 2 and 4, so NDCG is (2 + 4/log2(3)) / (4 + 2/log2(3)).
     """
     asked = cast("Wanted", {name: value for name, value in locals().items() if name not in ("truth", "run")})
     name = Path(run).stem if isinstance(run, (str, os.PathLike)) and not is_json_text(run) else "run"
@@ -159,15 +159,15 @@ def compare(
 
     Args:
         truth: as for `evaluate`.
-        runs: `{name: run}`, each run as for `evaluate`. Or a list of paths, where each run gets its file's name, or of
-            texts `NAME=FILE`.
+        runs: `{name: run}`, each run as for `evaluate`. It may also be a list of paths or of texts
+            `NAME=FILE`; a run given by its path has the name of the file.
         baseline: name of the run that the others are compared with. Differences, p-values and intervals are in
             `summary`, and `to_latex` marks significant differences.
         upper_bounds: names of runs that know what no competing system can know. Tables mark them and never call them
             best. A run called `caption`, like the baseline of that name, is always an upper bound.
         intervals: add 95 % bootstrap intervals to `summary`, even without a baseline.
         resamples: number of bootstrap samples and of sign flips.
-        seed: random seed of both.
+        seed: random seed of the samples and of the flips.
         **asked: as for `evaluate`.
 
     Returns:

@@ -103,7 +103,10 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
 
 
 def best_iou_of_queries(key: AnswerKey, meeting: Meeting) -> Floats:
-    """Return the highest IoU of each truth query's first K predictions with a truth moment; 0 if they meet none."""
+    """Return the highest IoU between a truth moment and one of the first K predictions, for each query of the truth.
+
+    It is 0 for a query whose predictions meet no truth moment.
+    """
     best = np.zeros(len(key.truth.queries))
     np.fmax.at(best, meeting.query, meeting.best_iou)
     return best
@@ -153,7 +156,7 @@ NEVER_FOUND = (Fate.WRONG_TIME, Fate.WRONG_VIDEO, Fate.NO_PREDICTIONS)
 class FateExample:
     """A truth moment as an example of its fate.
 
-    `moment` is its position in the truth, `rank` that of the prediction that takes it, or 0.
+    `moment` is its position in the truth. `rank` is the rank of the prediction that takes it, or 0 if none does.
     """
 
     fate: Fate

@@ -18,7 +18,7 @@ _NARROW = 4
 def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     r"""Return a LaTeX `table` with one `tabular`: runs, or models and their variants, by cut-off, threshold and split.
 
-    Every measure is a block of rows. So is every extra that the summary has: groups of queries, errors, the own video.
+    Every measure is a block of rows. So is every extra in the summary: groups of queries, errors, own-video scores.
     Best values are bold; only runs that count the same queries are compared. A dagger says that a run is above or below
     the baseline, if that was tested. Intervals stand under their values. The caption says how the numbers were
     computed.
@@ -67,7 +67,7 @@ def _heads(columns: Sequence[Column], labels: int) -> list[str]:
 
 
 def _group_equals(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
-    """Group equal neighbours."""
+    """Return the paths in groups of equal neighbours."""
     groups: list[list[tuple[Any, ...]]] = []
     for path in paths:
         if groups and groups[-1][0] == path:

@@ -25,8 +25,8 @@ class Threshold:
     Attributes:
         symbol: its name in titles and equations.
         compare: whether an IoU must reach (`>=`) or exceed (`>`) it; None if the option `iou_compare` decides.
-        values: the list of an evaluation that its values come from. Graded measures use `mu`, the others `theta`.
-        averaged: fixed thresholds; the measure has a further value, its mean over them. Empty if there is none.
+        values: the option that gives the values of the threshold: `mu` for graded measures, `theta` for the others.
+        averaged: fixed thresholds over which the measure is averaged, as one more value. Empty if it has no such mean.
     """
 
     symbol: str

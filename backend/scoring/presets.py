@@ -64,7 +64,7 @@ class Conventions:
 
 
 class Options(TypedDict, total=False):
-    """`Conventions` as keyword arguments; None, like absence, means the preset's value."""
+    """`Conventions` as keyword arguments; an option that is absent or None has the preset's value."""
 
     gain: str | None
     iou_compare: str | None
@@ -131,7 +131,7 @@ class Settings:
 
     @property
     def depth(self) -> int:
-        """The number of predictions of a query that count."""
+        """How many of a query's first predictions count."""
         return max(*self.k, *(measure.depth or 1 for measure in self.family))
 
     @property
@@ -147,12 +147,15 @@ class Settings:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The names of the values, such as `ndcg@K,mu` and `axiou@K`: as asked for, or by measure, then by K."""
+        """The keys of the values, such as `ndcg@20,0.5`: those that the caller asked for, or else all.
+
+        They are in the caller's order, or by measure, then by K.
+        """
         return self._computed if self.asked is None else self.asked
 
     @property
     def rows(self) -> list[int]:
-        """The row of each of `keys` among all computed values."""
+        """The row of each key's values in the array of all computed values."""
         at = {key: row for row, key in enumerate(self._computed)}
         return [at[key] for key in self.keys]
 
@@ -235,7 +238,7 @@ def settle(
 
 
 def _listed(name: str, values: object, example: str, problems: list[Problem]) -> Iterable[Any]:
-    """Return one or several values as an iterable; text is a problem."""
+    """Return one or several values as an iterable; a text is refused and added to `problems`."""
     if isinstance(values, (str, bytes)):
         problems.append(Problem(name, None, f"{values!r} is text; write {example}"))
         return ()

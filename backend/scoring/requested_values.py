@@ -34,7 +34,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One name or key that was read: a measure, its cut-off and its thresholds; None means all of the evaluation."""
+    """The measure, cut-off and thresholds that one name or key asks for.
+
+    None stands for all cut-offs, or all thresholds, of the evaluation.
+    """
 
     measure: Measure
     k: int | None
@@ -64,8 +67,8 @@ def read_asked(
     Args:
         texts: the names and keys.
         k: cut-offs of measures that are given by name alone.
-        mu: thresholds of such measures with graded relevance.
-        theta: thresholds of the other such measures.
+        mu: thresholds of graded measures that are given without a threshold.
+        theta: thresholds of other measures that are given without a threshold.
         strict: whether a threshold must lie in (0, 1]; otherwise any finite one will do.
         problems: the list of problems of the evaluation.
     """

@@ -36,8 +36,8 @@ class ScoredRun:
         query: the truth's query number of each query that counts, shape (N,).
         values: its values, shape (len(settings.keys), N).
         means: the mean of each value, by key.
-        judged: Judged@K by its key, if the truth was pooled: the share of its predictions that somebody has graded.
-        upper_bound: whether it competes with no other run.
+        judged: the share of its predictions that show a graded moment, by key of Judged@K; empty without pooled truth.
+        upper_bound: whether it is an upper bound, which does not compete with other runs.
     """
 
     name: str
@@ -59,7 +59,8 @@ class ScoredRun:
 class Setting:
     """Entries that a special evaluation, such as one in pools, adds to the summary; see `scoring.pools`.
 
-    `options` are listed with those of the preset. `facts` belong to the whole summary, `of_run` to each run, by name.
+    `options` are listed with those of the preset. `facts` belong to the whole summary. `of_run` has the entries
+    of each run, by its name.
     """
 
     options: Mapping[str, str | bool | float] = field(default_factory=dict)
@@ -108,7 +109,7 @@ class Scoreboard:
     def with_upper_bounds(self, names: Collection[str] = ()) -> "Scoreboard":
         """Return the scoreboard with the runs of these names marked as upper bounds.
 
-        Runs whose name itself says so are always marked.
+        Runs whose name says that they are upper bounds are always marked.
         """
         runs = [
             replace(run, upper_bound=run.upper_bound or run.name in names or is_upper_bound(run.name))
@@ -158,7 +159,7 @@ class Scoreboard:
         return count_fates(self.key, self.meeting(run, k, mu), self.settings.min_relevance)
 
     def cases(self, queries: Iterable[int], k: int | None = None, mu: float | None = None) -> list[Case]:
-        """Return the cases of these queries (numbers of the truth), each with the answers of all runs."""
+        """Return the cases of these queries (given by number in the truth), each with the answers of all runs."""
         meetings = {run.name: (run.ranked, self.meeting(run, k, mu)) for run in self.runs}
         return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
 
@@ -293,7 +294,7 @@ def score_runs(
 def _score(
     shared: tuple[AnswerKey, Settings, Narrowing | None, bool, str | None], run: Run
 ) -> tuple[RankedRun, Scores] | list[Problem]:
-    """Return a run's scores, or its problems: one unit of work."""
+    """Score one run, as one unit of work; return its ranked predictions and scores, or its problems."""
     key, settings, narrowing, part, judged = shared
     try:
         ranked = prepare_run(run, key, settings, narrowing, part=part)

@@ -71,11 +71,11 @@ def score_files(
         min_relevance: lowest relevance that counts as relevant for measures without graded relevance.
         measures: names or keys of measures. Default in pools: recall (MVMR's Rank n@m), AxIoU and NDCG. Otherwise the
             usual ones in preset `paper`, and `ndcg` in `tvr-ranking`.
-        pool: a pool file; each query is searched in its own videos.
+        pool: a pool file; each query is searched in its own pool of videos.
         benchmark: name of a benchmark of the field, which sets measures, cut-offs, thresholds and conventions. Options
             that are given override its own.
         where: where run files are read and, except with pools and benchmarks, scored.
-        progress: called with (name of the step, done, all).
+        progress: called with the name of the step, how much of it is done, and its total.
         **options: see `backend.scoring.evaluate.evaluate`.
 
     Raises:
@@ -158,7 +158,10 @@ def score_files(
 def _read(
     shared: tuple[Callable[..., Run], Mapping[int, str] | None, Truth | None], path: Path
 ) -> tuple[Run | None, list[Problem], list[PartlyRead]]:
-    """Return a run, or the problems of its file: one unit of work."""
+    """Read one run file, as one unit of work.
+
+    Return the run (None if refused), the problems of the file, and the refusal if the file was read in part.
+    """
     reader, names, truth = shared
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
@@ -193,7 +196,7 @@ def _in_pools(
     settings: Settings,
     progress: Progress | None,
 ) -> Scoreboard:
-    """Score the runs in the pools of a file, whose moments are the truth if none is given."""
+    """Score the runs in the pools of a file; if no truth is given, the moments of the pools are the truth."""
     options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
     said = "the truth comes from the pools: a query's own moment and its positives, relevance 1"
     return score_in_pools(

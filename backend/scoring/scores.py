@@ -61,7 +61,7 @@ class Narrowing(Protocol):
         """Whether every score must be a number."""
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:
-        """Return the problems of a run as its file has it, and warnings about it."""
+        """Return the problems of a run before any of its predictions are removed, and the warnings."""
 
     def narrow(self, run: Run) -> Run:
         """Return the predictions that count, in the order given."""
@@ -327,7 +327,10 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
 def _admit(
     spans: AnySpans, times: dict[int, str], must: dict[int, str], settings: Settings
 ) -> tuple[AnySpans, list[str]]:
-    """Refuse, leave out or accept moments with problems; those in `must` are never accepted."""
+    """Refuse, leave out or accept moments with problems; those in `must` are never accepted.
+
+    Return the moments that are left, and the warnings.
+    """
     invalid = settings.conventions.invalid
     refused = {"error": times | must, "skip": {}, "zero": must}[invalid]
     if refused:
@@ -347,9 +350,10 @@ def _admit(
 
 
 def _times_problems(run: Run, invalid: str) -> dict[int, str]:
-    """Return what is wrong with predictions' times; if they are refused, the first empty one also names the remedy.
+    """Return what is wrong with the times of predictions, by position.
 
-    Real runs have empty predictions, and often thousands.
+    Real runs have empty predictions, and often thousands. If they are refused, the message about the first one names
+    the option that leaves them out.
     """
     faults = run.span_problems()
     empty = next((i for i in faults if run.start_s[i] == run.end_s[i]), None)

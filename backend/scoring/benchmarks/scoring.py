@@ -1,4 +1,4 @@
-"""Score runs by a benchmark: a scoreboard of its first part, with the figures of all parts.
+"""Score runs by a benchmark. The scoreboard shows its first part and has the figures of all parts.
 
 Reads and writes nothing; `scored_files` reads files.
 """
@@ -34,9 +34,9 @@ def score_benchmark(
         truth: the truth.
         runs: the runs by name.
         asked: the caller's options, which override the benchmark's.
-        beside: by run, the figures that are not about moments.
-        narrowing: selects the predictions that count, all if None.
-        progress: called with (name of the step, done, all).
+        beside: the values of figures that are not about moments, by run and by name of the figure.
+        narrowing: selects the predictions that count; if None, all of them count.
+        progress: called with the name of the step, how much of it is done, and its total.
 
     Returns:
         The scoreboard of the benchmark's first part. Its summary has `benchmark` (name, title, evaluator, digits,
@@ -93,7 +93,9 @@ def score_benchmark_in_pools(
     pools: str,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs by a benchmark in pools whose own moments are the truth; `pools` is their name in the summary.
+    """Score runs by a benchmark in pools; the moments of these pools are the truth.
+
+    The summary shows `pools` as the name of the pools.
 
     Raises:
         InputError: as `score_benchmark`.
@@ -137,7 +139,10 @@ def _board(
     narrowing: Narrowing | None,
     progress: Progress | None,
 ) -> Scoreboard | None:
-    """Score the runs for one part; return None if nothing of the truth is left, or no run has anything for the part."""
+    """Score the runs for one part of a benchmark.
+
+    Return None if the part has no query of the truth, or if no run has predictions for it.
+    """
     left = part.of_truth(truth)
     selected = {name: part.of_run(run, left) for name, run in runs.items()}
     runs_left = {name: run for name, run in selected.items() if run is not None}

@@ -1,4 +1,4 @@
-"""TVR (Lei et al., ECCV 2020): find moments in a corpus (VCMR) or in the own video (SVMR), or videos alone (VR)."""
+"""TVR (Lei et al., ECCV 2020): find moments in a corpus (VCMR) or in the query's own video (SVMR), or videos (VR)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,7 +39,7 @@ def run_of_videos(run: Run, _truth: Truth) -> Run:
 
 
 def in_own_videos(run: Run, truth: Truth) -> Run:
-    """Return the predictions that are in their query's own video."""
+    """Return the predictions that lie in their query's own video, which the truth gives."""
     queries = {str(query): number for number, query in enumerate(truth.queries)}
     videos = {video: number for number, video in enumerate(truth.videos)}
     query = np.array([queries.get(str(one), -1) for one in run.queries], dtype=np.int64)[run.query]
@@ -49,9 +49,9 @@ def in_own_videos(run: Run, truth: Truth) -> Run:
 
 
 def of_task(task: str, then: OfRun, *, some: bool) -> Callable[[Run, Truth], Run | None]:
-    """Return a function that applies `then` to each query's first `FIRST` predictions of a task.
+    """Return a function that takes each query's first `FIRST` predictions of a task and applies `then` to them.
 
-    It returns None if the run lacks the task. With `some`, it uses only the predictions for the truth's queries.
+    The function returns None if the run lacks the task. With `some`, it uses only predictions for queries of the truth.
     """
 
     def taken(run: Run, truth: Truth) -> Run | None:

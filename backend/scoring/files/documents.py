@@ -49,7 +49,7 @@ def parse_truth(document: object, file: str) -> Truth:
 def parse_run(document: object, file: str, videos: Mapping[int, str] | None, task: str | None = None) -> Run:
     """Return a run from a decoded file of any format; `videos` names the videos that rows give by index.
 
-    Of TVR's own prediction files, `task` is read, or by default the first of `TASKS` that the file has.
+    TVR's own prediction files may hold several tasks; `task` is read, by default the first of `TASKS` in the file.
 
     Raises:
         InputError: lists every row that has another shape or an index that `videos` lacks.
@@ -152,7 +152,10 @@ def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[
 def _task(
     document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None, requested: str | None
 ) -> tuple[object, Mapping[int, str] | None]:
-    """Return a task of one of TVR's own prediction files, and the names of its videos, which the file contains."""
+    """Return the queries of a task in one of TVR's own prediction files, and the names of videos by index.
+
+    The names come from the file if it has them, otherwise from `videos`.
+    """
     task = pick((requested,) if requested else TASKS, document)
     if task is None:
         lacks = (
@@ -179,7 +182,10 @@ def _task(
 
 
 def _groups(document: list[object], kind: Kind, file: str) -> tuple[Some[Group], Names]:
-    """Return the rows of each query, and the field names of rows that are objects; None stands for an empty line."""
+    """Return the rows of each query, and the field names of rows that are objects.
+
+    In `document`, None stands for an empty line.
+    """
     entries = [entry for entry in document if isinstance(entry, Mapping)]
     for field in (kind.items, kind.windows):
         if any(field in entry for entry in entries):
@@ -215,7 +221,7 @@ def _nested(document: list[object], field: str, file: str) -> Some[Group]:
 
 
 def _flat(document: list[object], file: str) -> Some[Group]:
-    """Group entries that are one moment each by their query."""
+    """Group the entries by query; each entry is one moment."""
     groups: dict[str, Group] = {}
     problems = list(problems_with(document))
     for row, entry in enumerate(document, start=1):
@@ -233,7 +239,7 @@ def _flat(document: list[object], file: str) -> Some[Group]:
 
 
 def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | None]:
-    """Return an entry's query id and None, or else what is wrong with it."""
+    """Return an entry's query id and None, or else None and what is wrong with the entry."""
     if not isinstance(entry, Mapping):
         return None, said("is not an object with a `query_id`")
     word = pick(QUERY, entry)

@@ -60,8 +60,8 @@ def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:
 def parse_run_mapping(run: Mapping[Any, Any], file: str = "run", name: NameVideo = str) -> Run:
     """Return a run from `{query: [[video, start, end, score], ...]}`.
 
-    Rows may also be objects, with fields named as in any run file. Video ids that are not text are converted to text,
-    unless `name` returns their names.
+    Rows may also be objects, with fields named as in any run file. `name` returns the name of a video, given its
+    id; by default it converts the id to text.
     """
     groups = mapping_groups(run, file)
     return run_of(groups, file, names_of(groups, RUN), name)
@@ -86,7 +86,7 @@ def mapping_groups(document: Mapping[Any, Any], file: str) -> Some[Group]:
 def by_query(
     queries: Sequence[object], rows: Sequence[int], items: Sequence[object], ranks: Sequence[int] | None, file: str
 ) -> Some[Group]:
-    """Group items that are one moment each by query; `rows` has the row of each item in the file.
+    """Group items by query; each item is one moment, and `rows` has its row in the file.
 
     If ranks are given, they decide the order within a query; a rank that a query has twice is a problem.
     """
@@ -230,7 +230,7 @@ def gather(
 def _columns_of(
     groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
 ) -> tuple[dict[str, Any], Floats, list[Problem]]:
-    """Return the fields of `Spans`, the last column, and the problems of the rows that were left out.
+    """Return the fields of `Spans`, the relevances or scores, and the problems of the rows that were left out.
 
     `read` is applied to all items at once.
     """
@@ -292,9 +292,9 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
 
 
 def _readable(groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo) -> Some[Group]:
-    """Return the items that can be read, and the problems of the others, after reading all at once failed.
+    """Find the items that can be read, after an attempt to read all of them at once has failed.
 
-    Items are tried query by query, then one by one.
+    Return these items, and the problems of the others. Items are tried query by query, then one by one.
     """
     readable: Some[Group] = Some()
     for group in groups:

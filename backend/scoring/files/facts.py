@@ -66,7 +66,7 @@ class Inputs:
 def read_facts(truth: Path, videos: Path | None = None) -> Facts:
     """Return the facts in a `val.json` or a benchmark's own file, and the durations of a video map.
 
-    Other truth formats have none.
+    Truth files of other formats have no such facts.
     """
     texts: dict[str, str] = {}
     durations: dict[str, float] = {}
@@ -214,9 +214,9 @@ def sentences(content: bytes, file: str) -> list[Query] | None:
 
 
 def _first(text: str) -> frozenset[str]:
-    """Return the fields of the object that a text begins with.
+    """Return the names of the fields of the object at the start of a text.
 
-    If the text ends inside the object, these are the fields that begin before that.
+    If the text ends inside this object, only the fields up to its end are returned.
     """
     try:
         decoded, _ = json.JSONDecoder().raw_decode(text)

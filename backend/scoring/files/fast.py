@@ -115,14 +115,14 @@ class Columns:
         self._pieces.append(piece)
 
     def as_listed(self) -> ReadMoments:
-        """Return the moments, if the entries are queries."""
+        """Return the moments of a file whose entries are queries."""
         rows = range(1, len(self._queries) + 1)
         return ReadMoments(
             queries=self._queries, query_rows=rows, rows=None, called=list(self._video_of.known), **self._joined()
         )
 
     def by_query(self) -> ReadMoments:
-        """Return the moments grouped by query, if the entries are moments.
+        """Return the moments, grouped by query, of a file whose entries are moments.
 
         Queries are in the order of their first moment.
         """
@@ -246,7 +246,10 @@ def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.R
 
 
 def _require_one_a_line(content: bytes, entries: int) -> None:
-    """Raise `Doubt` unless every line has exactly one value; the parser does not check it, and rows would be wrong."""
+    """Raise `Doubt` unless every line has exactly one value.
+
+    The parser does not check this. With several values on a line, the numbers of rows would be wrong.
+    """
     joints = content.count(b"}\n{") or content.count(b"}\r\n{")
     if joints != entries - 1 or count_byte(content, b"\n") != entries - (not content.endswith(b"\n")):
         raise Doubt
@@ -287,7 +290,8 @@ def count_byte(content: bytes, byte: bytes) -> int:
 def count_keys(content: bytes, keys: Sequence[str]) -> dict[str, int]:
     """Return how often each key stands in quotes; the count may be slightly too high, never too low.
 
-    It compares the quotes and the last letter, block by block: several times as fast as `bytes.count` for each key.
+    It compares the quotes and the last letter, block by block. This is several times as fast as `bytes.count` for each
+    key.
 
     >>> count_keys(b'[{"query_id": 5, "relevance": 4}, {"query_id": 6}]', ["query_id", "relevance"])
     {'query_id': 2, 'relevance': 1}

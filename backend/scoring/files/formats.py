@@ -212,9 +212,8 @@ def run_file(
         file: its name, for messages.
         videos: names of the videos that rows give by index.
         truth: gives the videos of rows that name none, see `own_video_runs`; other formats do not need it.
-        task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR if
-        there
-            is no VCMR; `notes` says which tasks were not read.
+        task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR
+            if there is no VCMR; `notes` says which tasks were not read.
 
     Raises:
         InputError: lists everything in it that has another shape, with its row.
@@ -275,7 +274,7 @@ def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth |
 
 
 def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
-    """Read a run file as `read_run` does, with every task of one of TVR's own prediction files.
+    """Read a run file as `read_run` does, but keep every task if it is one of TVR's own prediction files.
 
     Any other file is a run of the task VCMR.
     """
@@ -285,7 +284,7 @@ def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth
 
 
 def of_tasks(runs: Mapping[str, Run]) -> Run:
-    """Return the first task's run, with the runs of all tasks in `tasks`."""
+    """Return the run of the first task; its field `tasks` holds the runs of all tasks."""
     return replace(next(iter(runs.values())), tasks=runs)
 
 

@@ -108,8 +108,8 @@ def _row_names(items: list[object], kind: Kind) -> Names | None:
 def entry_type(layout: Layout, kind: Kind) -> Any:
     """Return the type that msgspec decodes an entry to.
 
-    It has `items` and perhaps `query` and `video`, or it is a moment, or a list of moments. A moment has `video`
-    (unless its entry has), `start` and `end` or `times` with both, and `value` (unless all are relevant).
+    An entry is a moment, a list of moments, or an object with `items` and perhaps `query` and `video`. A moment has
+    `video` (unless its entry has), `start` and `end` or `times` with both, and `value` (unless all are relevant).
     """
     moment = _moment_type(layout, kind)
     if layout.flat:

@@ -73,7 +73,7 @@ def truth_from(given: object, name: str = "truth") -> Truth:
 
 
 def tasks_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:
-    """Return a run as `run_from` does, with every task of one of TVR's own prediction files.
+    """Return a run as `run_from` does, but keep every task if it is one of TVR's own prediction files.
 
     Any other run is of the task VCMR.
     """

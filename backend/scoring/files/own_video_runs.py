@@ -63,12 +63,13 @@ def _are_times(row: object) -> bool:
 
 
 def own_video_run(document: object, file: str, truth: Truth | None) -> Run:
-    """Return a run in the own videos of the truth's queries; rows without a score are ranked in their order.
+    """Return a run whose predictions lie in the own video of each query, which the truth gives.
+
+    Rows without a score are ranked in their order.
 
     Raises:
-        InputError: there is no truth, or the number of lists differs from that of its queries. Or lists every row that
-        is
-            wrong, or whose query has several videos in the truth.
+        InputError: there is no truth, or the file has more or fewer lists than the truth has queries. Otherwise, lists
+            every row that is wrong, and every query with several videos in the truth.
     """
     if truth is None:
         message = said("its rows name no video, so it can only be read together with a truth")

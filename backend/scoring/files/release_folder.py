@@ -52,7 +52,8 @@ def choose_truth(
 ) -> ChosenTruth:
     """Return the truth file to use: the given file, or the truth of one split if a release folder is given.
 
-    Without `split` it is the only one that has queries, or else the only one that has all queries of the run.
+    Without `split`, it is the only truth of the folder that has queries. If several have queries, it is the only one
+    that has all queries of the run.
 
     Args:
         given: a truth file, or the folder of a release.
@@ -96,7 +97,7 @@ def queries_of(runs: Iterable[Path]) -> Queries:
 
 
 def _ids(queries: Queries | None, videos: Path | None) -> set[str]:
-    """Return query ids as texts; empty if the run cannot be read without a truth."""
+    """Return the query ids of a run as texts; empty if the run cannot be read without a truth."""
     if queries is None:
         return set()
     try:

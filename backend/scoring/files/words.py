@@ -74,7 +74,10 @@ def lists(items: list[object]) -> Raw:
 
 
 def _all_of(kinds: set[type], bases: tuple[type, ...]) -> bool:
-    """Return whether each type is a subclass of a wanted one; checking types once is faster than checking rows."""
+    """Return whether each type is a subclass of one of `bases`.
+
+    It is faster to check each type once than to check every row.
+    """
     return all(issubclass(kind, bases) for kind in kinds)
 
 
@@ -123,7 +126,7 @@ def name_only(video: QueryKey) -> str:
 
 
 def resolver(videos: Mapping[int, str] | None) -> NameVideo:
-    """Return a function that names the video of a row in a run, which may give it by index."""
+    """Return a function that returns a video's name, given the name or index that a row of a run has for it."""
 
     def name(video: QueryKey) -> str:
         if isinstance(video, str):

@@ -163,7 +163,7 @@ class Run(Spans):
 
 
 def order_within(groups: Indices, values: Floats | Indices) -> Indices:
-    """Return the positions sorted by group (below 2**53), then by value; equal ones keep their order.
+    """Return the positions sorted by number of the group (below 2**53), then by value; ties keep their order.
 
     If the groups are nearly in order already, as in files, this is much faster than `np.lexsort`.
 

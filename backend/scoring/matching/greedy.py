@@ -216,7 +216,7 @@ def pair_up(
 
 
 def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:
-    """Match one-to-one at each mu.
+    """Match predictions one-to-one with truth moments at each mu.
 
     Returns:
         For each mu, the matched predictions, in their order, and the truth moment of each.
@@ -246,7 +246,13 @@ def _same_video(index: TruthIndex, key: Indices) -> tuple[Indices, Indices]:
 
 
 def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
-    """Match by deferred acceptance; `truth` lists the moments of each `prediction`, which is sorted, by preference."""
+    """Match predictions with truth moments by deferred acceptance.
+
+    `prediction` and `truth` hold pairs, sorted by prediction, then by its preference among moments.
+
+    Returns:
+        The matched predictions, and the truth moment of each.
+    """
     if not len(prediction):
         return prediction, truth
     first = beginnings(prediction)

@@ -56,7 +56,7 @@ def mean_rank(matches: Matches) -> Floats:
 
 
 def lowest(query: Indices, values: Floats, queries: int) -> tuple[Floats, Indices]:
-    """Return the sum of the lowest `AGREEING` values of each query, and how many these are.
+    """Return the sum of each query's `AGREEING` lowest values, and the number of values in that sum.
 
     Both have shape (queries,).
     """

@@ -50,9 +50,9 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) ->
 
 
 def _stops(matches: Matches, k: int) -> tuple[Floats, Floats]:
-    """Return the probability of stopping at each prediction, and of stopping after a short list but within K.
+    """Return the probability of stopping at each prediction, shape (P,), and beyond the list of each query, shape (Q,).
 
-    The shapes are (P,) and (Q,).
+    Only ranks up to K count, so the second is 0 unless the list is shorter than K.
     """
     if matches.abandonment == ERR:
         return _satisfied(matches), np.zeros(matches.queries)

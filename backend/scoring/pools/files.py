@@ -167,7 +167,7 @@ def pool_statistics(file: Path) -> PoolStatistics:
 
 
 def count(pools: Pools) -> PoolStatistics:
-    """Count what pools hold."""
+    """Count the queries, videos, positives and hours of pools."""
     full = pools.full
     several = [query for query in full if len(query.positives) > 1 and query.positives[1].video == query.own.video]
     return PoolStatistics(

@@ -37,7 +37,10 @@ class Places:
     is_own: Flags
 
     def of(self, spans: Spans) -> Indices:
-        """Return the place of each moment, shape (N,), or else `OUTSIDE` or `NO_POOL`."""
+        """Return the place of each moment, shape (N,).
+
+        It is `NO_POOL` if the query has no pool, and `OUTSIDE` if the video is not in the pool.
+        """
         queries = self.queries_of(spans)
         numbers = [self.video_number.get(video, OUTSIDE) for video in spans.videos]
         query = np.repeat(queries, np.diff(spans.offsets))

@@ -132,8 +132,8 @@ def prepare_pools(
         first: a run whose scores rank the videos; then only the best `pooling.top_videos` of a query count.
 
     Raises:
-        InputError: lists all problems: queries of the truth without a pool, and moments of the truth or of the first
-            step outside the pools where those are refused.
+        InputError: lists all problems: queries of the truth without a pool and, if they are refused, moments of the
+            truth or of the first step that lie outside the pools.
     """
     places = places_of(pools, file)
     if first is not None and pooling.top_videos is None:
@@ -187,7 +187,7 @@ def score_in_pools(
         options: further choices to show beside the numbers, such as the names of files.
         notes: sentences for the reader.
         own_video: whether each run is also scored in the query's own video alone, with the truth that lies there.
-        progress: called with (step, done, total).
+        progress: called with the name of the step, how much of it is done, and its total.
 
     Returns:
         A scoreboard whose summary has `pool`. In it, each run has `outside_pool`: the number of its predictions left

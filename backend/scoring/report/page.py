@@ -63,7 +63,7 @@ def add_strips(
     budget: int = BUDGET,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Give every visible card of the cases the number of its strip of frames; equal moments share one.
+    """Give every visible card of the cases the number of its strip of frames; cards of equal moments share a strip.
 
     The first ranks of all cases are served first, so that only deep ranks lack a strip when the budget is used up.
 
@@ -100,7 +100,7 @@ def add_strips(
 
 
 def _cards(kinds: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each visible card with its place in its lane."""
+    """Yield (place, card) for each visible card; a lane holds the truth's or one run's cards, with places from 0."""
     for case in (case for kind in kinds for case in kind["cases"]):
         for lane in (case["moments"], *(run["first"] for run in case["runs"])):
             yield from enumerate(lane)
@@ -142,7 +142,10 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
 
 
 def _runs_beside_truth(values: Floats, leaders: Sequence[int], rivals: Sequence[int]) -> list[int]:
-    """Return the runs to show beside the truth: the best and the worst of `rivals` at this query, then the leaders."""
+    """Return the runs to show beside the truth, at most `_RUNS`, in the order of `leaders`.
+
+    The best and the worst of `rivals` at this query are among them; the first of `leaders` fill the other places.
+    """
     places = sorted(rivals)
     first = [places[int(choose(values[places]))] for choose in (np.argmax, np.argmin)] if places else []
     chosen = list(dict.fromkeys([*first, *leaders]))[:_RUNS]
@@ -235,7 +238,7 @@ def report_page(
         made: the date to show.
         asked: the options of the statistics; by default the first run is the baseline.
         film: pictures of moments for the cases; without it they have only bars.
-        progress: called with (step, done, total).
+        progress: called with the name of the step, how much of it is done, and its total.
     """
     step = iter(range(1, 7))
 

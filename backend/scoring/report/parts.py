@@ -57,8 +57,9 @@ def cutoff_chart(points: Sequence[Point], title: str) -> Specification:
 
 
 def order(orders: Sequence[Order]) -> Specification:
-    """Draw the runs' means in one small chart for each measure, from top to bottom as the first measure sorts them.
+    """Draw the runs' means in one small chart for each measure.
 
+    In every chart the runs stand from top to bottom in the order of the first measure.
     A diamond marks a run that the chart's measure ranks above one shown higher up.
     """
     names = short_names([step.run for step in orders[0].steps])
@@ -143,7 +144,7 @@ def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0
 
 
 def best_iou(best: Mapping[str, Floats], k: int) -> Specification:
-    """Draw how many queries have which best IoU within the first `k` predictions, in one small chart for each run."""
+    """Draw the distribution of queries' best IoU within the first `k` predictions, in a small chart for each run."""
     names = short_names(list(best), 24)
     shown = {names[run]: values for run, values in best.items()}
     rows = []
@@ -320,7 +321,10 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
 
 
 def by_cutoff_picture(summary: Mapping[str, Any], key: str, suffix: str = "") -> Picture | None:
-    """Return the chart of a measure by cut-off, None with fewer than two cut-offs. The caption ends with `suffix`."""
+    """Return the chart of a measure by cut-off, or None if there are fewer than two cut-offs.
+
+    The caption ends with `suffix`.
+    """
     points = by_cutoff(summary, key)
     if not points:
         return None
@@ -338,7 +342,10 @@ def by_cutoff_picture(summary: Mapping[str, Any], key: str, suffix: str = "") ->
 
 
 def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
-    """Return the chart of runs sorted by one measure under the others, or None without two runs and another measure."""
+    """Return a chart that shows the runs, sorted by one measure, under that and other measures.
+
+    Return None if there are fewer than two runs, or no other measure.
+    """
     sorted_orders = orders(summary, key)
     if len(sorted_orders) < 2:
         return None

@@ -68,8 +68,8 @@ def first_per_annotator(unit: Integers, annotator: Integers) -> NDArray[np.int64
 def coincidences(counts: Integers) -> Floats:
     """Return Krippendorff's coincidences of each unit, shape [units, grades, grades].
 
-    They are 0 for a unit with fewer than two grades. The coincidences of several units are the sum of theirs. The sum
-    of all entries is the number of comparable grades.
+    They are 0 for a unit with fewer than two grades. Add them up to get the coincidences of several units. The
+    sum of all entries is the number of comparable grades.
     """
     size = counts.sum(axis=1)
     frequencies = counts.astype(np.float64)
@@ -82,12 +82,12 @@ def coincidences(counts: Integers) -> Floats:
 def krippendorff_alpha(counts: Integers, level: Level = "ordinal", times: Integers | None = None) -> Agreement:
     """Compute Krippendorff's alpha: 1 is perfect agreement, 0 is chance, below 0 is systematic disagreement.
 
-    With the coincidences o_ck = sum over units u of n_uc (n_uk - [c = k]) / (m_u - 1), where n_uc counts grade c
-    in unit u and m_u >= 2 its grades, the margins n_c = sum_k o_ck and n = sum_c n_c:
+    The coincidences are o_ck = sum over units u of n_uc (n_uk - [c = k]) / (m_u - 1). Here n_uc is how often unit u
+    has grade c, and m_u >= 2 is the number of its grades. With the margins n_c = sum_k o_ck and n = sum_c n_c:
 
         alpha = 1 - (n - 1) * sum_ck o_ck d_ck / sum_ck n_c n_k d_ck
 
-    and d_ck = [c != k] (nominal), (c - k)^2 (interval) or (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2 (ordinal).
+    The distance d_ck is [c != k] (nominal), (c - k)^2 (interval) or (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2 (ordinal).
 
     Args:
         counts: Shape [units, grades]. Units with fewer than two grades carry no information and are left out.
@@ -127,10 +127,10 @@ def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
 
 
 def observed_agreement(counts: Integers, within: int = 0, times: Integers | None = None) -> Agreement:
-    """Compute the share of comparisons of two grades of one unit that differ by at most `within`, 0..1.
+    """Compute the share of comparisons, 0..1, in which two grades of one unit differ by at most `within`.
 
     Exact agreement is `within=0`. Comparisons are weighted by 1 / (m_u - 1), as in Krippendorff's coincidences. A
-    unit with four grades thus counts as four grades and not as six comparisons. `times` is as for alpha.
+    unit with four grades thus counts as four grades and not as six comparisons. `times` is as for `krippendorff_alpha`.
 
     >>> observed_agreement(np.array([[1, 1, 0, 0, 0], [0, 2, 0, 0, 0]]))
     Agreement(value=0.5, n=4, reason='')
@@ -166,8 +166,8 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
         weights: The disagreement of two different grades.
 
     Returns:
-        `n` is the number of shared units. Undefined without any, and when both gave one and the same grade
-        throughout.
+        `n` is the number of shared units. Kappa is undefined without any, and when both annotators gave one and the
+        same grade to all of them.
 
     Raises:
         ValueError: The arrays differ in length.
@@ -211,7 +211,7 @@ def mean_kappa(couples: "Couples", weights: Weights, min_shared: int) -> Agreeme
         min_shared: the fewest shared units that a couple needs to count.
 
     Returns:
-        `n` is the number of couples in the mean. Undefined where there is none.
+        `n` is the number of couples in the mean. The mean is undefined if there is none.
 
     >>> two = np.array([0, 0, 1, 1, 2, 2, 3, 3]), np.array([0, 1] * 4), np.array([0, 0, 1, 1, 4, 4, 4, 3])
     >>> mean_kappa(couples_of(*two), "plain", 4)
@@ -234,7 +234,7 @@ def mean_kappa(couples: "Couples", weights: Weights, min_shared: int) -> Agreeme
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Couples:
-    """The grades that every two annotators gave to the units that both graded.
+    """The grades of every two annotators, for the units that both of them graded.
 
     `couples`, shape [couples, 2], holds the two annotators of each couple, the lower code first. `unit` and `cell`,
     shape [comparisons], give the unit of each comparison and its flat index in `tables`. `grades` is the number of

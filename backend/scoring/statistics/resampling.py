@@ -28,10 +28,10 @@ _IN_CACHE = 500_000
 class Comparison:
     """The difference of run `first` minus run `second` over the queries, with its statistics.
 
-    An undefined value is None, and `reason` says why. `difference` is that of the means, and `low` and `high` are its
-    bootstrap interval. `p` is of the sign-flip test (`exact` if all patterns were enumerated). `p_holm` is p adjusted
-    for all comparisons of the table. `t` and `p_t` are of the paired t-test. `wins`, `ties` and `losses` count queries
-    from the side of `first`.
+    An undefined value is None, and `reason` says why. `difference` is the difference of the means, and `low` and
+    `high` bound its bootstrap interval. `p` is the p-value of the sign-flip test (`exact` if all patterns were
+    enumerated). `p_holm` is p adjusted for all comparisons of the table. `t` and `p_t` are the results of the paired
+    t-test. `wins`, `ties` and `losses` count the queries on which `first` is better, equal or worse.
     """
 
     first: int
