@@ -207,9 +207,10 @@ def _require_metrics(address: str) -> None:
 
 
 def _require_port(host: str, port: int, command: str, with_make: str = "") -> None:
-    """Refuse an address that cannot be listened on, before any slow step, and name a command that works.
+    """Refuse an address that cannot be listened on, before any slow step.
 
-    `command` ends where the port follows, and so does `with_make`, which does the same.
+    If the port is taken, the message suggests `command` followed by a free port. `with_make` is another command with
+    the same effect; the port is added to it too.
     """
     error = _listen_error(host, port)
     if error and error.errno == errno.EADDRINUSE:
@@ -221,7 +222,7 @@ def _require_port(host: str, port: int, command: str, with_make: str = "") -> No
 
 
 def _free_port(host: str, first: int) -> int:
-    """Return the first port from this one on that is free; refuse if hardly any can be."""
+    """Return the first free port from `first` on; exit with a message if `PORTS_TRIED` ports are taken."""
     for port in range(first, min(first + PORTS_TRIED, LAST_PORT + 1)):
         error = _listen_error(host, port)
         if error is None:
@@ -251,7 +252,8 @@ def _url(host: str, port: int) -> str:
 def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
     """Hand this process over to the front end, so that signals and kills meet the server itself.
 
-    `settings` go into its environment. It prints `ready` once it answers, unless its log is for programs.
+    `settings` go into the server's environment. The server prints `ready` once it answers, unless its log is for
+    programs.
     """
     # The back end does not import its front end; it only knows its name.
     if importlib.util.find_spec("annotate_app") is None:

@@ -49,7 +49,7 @@ class StudyOptions:
     measure: Measure = None
 
     def inputs(self, truth: Path, run: list[str]) -> "StudyInputs":
-        """Return the inputs of a study of the files of `--run`."""
+        """Return what a study needs: the truth, the runs given by `--run`, and these options."""
         from backend.scoring.run_files import named_files
 
         try:
@@ -58,7 +58,7 @@ class StudyOptions:
             raise typer.BadParameter(str(error), param_hint="--run") from None
 
     def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
-        """Return the inputs of a study of named runs."""
+        """Return what a study needs: the truth, these runs by name, and these options."""
         from backend.scoring.studies.running import StudyInputs
 
         return StudyInputs(
@@ -86,9 +86,10 @@ def as_text(value: Any, form: str) -> str:
 def matrix(
     study: "Study", fields: tuple[str, str, str], title: str, form: str
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return a table of all pairs of measures, with the first few as numbered columns, because names would not fit.
+    """Return the header and the rows of a table that compares every measure with the first few.
 
-    If the columns are other measures than the rows, they have names.
+    Its columns have numbers, because names would not fit. If the columns are other measures than the rows, they have
+    names.
     """
     first, second, value = fields
     names = list(dict.fromkeys(str(row[first]) for row in study.rows))
@@ -110,9 +111,10 @@ def finish(
     rows: list[tuple[Any, ...]],
     left: tuple[bool, ...] = (),
 ) -> None:
-    """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files.
+    """Write the study's files, then print the study: as JSON, or as a table.
 
-    Columns are right-aligned except the first, or those in `left`.
+    With the table it prints the study's description, why values are undefined, warnings, and the files written. `left`
+    says for each column whether it is left-aligned; without it, only the first column is.
     """
     from backend.scoring.studies.writing import write_study
 

@@ -161,7 +161,7 @@ def features(
 
 
 def _tell_unseen(unseen: tuple[str, ...]) -> None:
-    """Print which videos are left out, and exit with code 1."""
+    """Print which videos cannot be read and are left out, and exit with code 1; do nothing if there are none."""
     if not unseen:
         return
     say(f"\nVideos that cannot be read and are left out: {len(unseen):,}")

@@ -115,7 +115,7 @@ def print_problems(troubles: Sequence[VideoTrouble]) -> None:
 
 
 def undecoded(videos: Sequence[VideoState]) -> None:
-    """Print how many videos were not decoded, so that damage inside may be missed."""
+    """Print how many videos were not decoded, and the option that decodes them: damage inside may have been missed."""
     count = sum(state.shown and not state.decoded for state in videos)
     if count:
         say(f"The frames of {counted(count, 'video')} were not decoded. To find damage inside, add --decode.")

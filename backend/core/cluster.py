@@ -197,7 +197,10 @@ def _client(address: str) -> Any:
 
 
 def _requirements(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) -> Iterator[Requirement]:
-    """Yield what a worker has to see: files of the same size, folders, and a new mark in each folder it writes into."""
+    """Yield the paths that a worker has to see, each file with its size.
+
+    They are the paths of `sees`, and a new marker file in each folder of `fills`.
+    """
     for path in (*sees, *fills):
         if not path.is_absolute():
             raise ClusterUnavailable(
@@ -229,7 +232,7 @@ def _shortcoming(version: str, requirements: Collection[Requirement]) -> str:
 
 
 def _report_loop_error(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report errors of Dask's event loop, except those by which it ends its own waits.
+    """Report errors of Dask's event loop, except those with which the loop ends its own waits.
 
     A pause after a message, or a wait for several units, may time out just as the loop ends. That does no harm.
     """
@@ -244,7 +247,10 @@ def _bundle(*carried: object) -> tuple[object, ...]:
 
 
 def _run_unit(carried: tuple[str, Collection[Requirement], Callable[[Any, Any], Any], Any], unit: object) -> Any:
-    """Run a unit in a worker, which is checked first because it may have joined late."""
+    """Run a unit in this worker, and return its result.
+
+    Before its first unit, the worker checks that it has all that the work needs, because it may have joined late.
+    """
     key, requirements, work, shared = carried
     if key not in _seen:
         if why := _shortcoming(__version__, requirements):

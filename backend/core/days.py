@@ -25,7 +25,7 @@ def within_a_day(*parts_ms: int) -> tuple[int, ...]:
 
 
 def midnight(now: float, days_ago: int = 0) -> float:
-    """Return when the day of an instant began, or an earlier day, in seconds since 1970.
+    """Return when a day began, in seconds since 1970: the day of an instant, or one some days earlier.
 
     Args:
         now: the instant, in seconds since 1970.

@@ -12,7 +12,7 @@ from backend.core.messages import Said, joined, said, said_n
 
 
 class ReelRankError(Exception):
-    """Base of all errors that people read; `backend.core.messages` makes the text, for the person who caused it."""
+    """Base of all errors that people read. `backend.core.messages` makes its text, in words for whoever caused it."""
 
     @classmethod
     def said(cls, text: str, /, **values: object) -> Self:

@@ -35,8 +35,8 @@ class Event:
     """A kind of event. The docstring below its declaration says what its payload holds.
 
     `kind` is its name in the log. `words` say what was done, and follow the name of the person: a text with names of
-    the payload in braces, or a function of the payload. A reason in the payload comes after them, unless `words` name
-    it themselves (`tells_reason`).
+    the payload in braces, or a function of the payload. A reason in the payload is added after these words, unless
+    `words` contain it already (`tells_reason`).
     """
 
     kind: str

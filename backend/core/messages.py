@@ -20,8 +20,8 @@ Value = str | int | float | None
 class Said(str):
     """An English sentence with the template `text` and the `values` that it was made from; see `said`.
 
-    If the text depends on a number, `text` is the template for one, `several` for any other `number`. `context`
-    tells apart equal templates with different translations.
+    If the text depends on `number`, `text` is the template for the number 1, and `several` for any other number.
+    `context` tells apart equal templates with different translations.
     """
 
     __slots__ = ("context", "number", "several", "text", "values")
@@ -151,7 +151,10 @@ def _is_template(text: str) -> bool:
 
 
 def _plain_value(value: object) -> Value:
-    """Return a value for a template: numbers stay numbers, for their format; other values become texts."""
+    """Return a value in a form that a template can take.
+
+    Numbers become Python numbers, so that the template can format them. None and texts stay; other values become texts.
+    """
     if value is None or isinstance(value, Said) or type(value) in (str, bool, int, float):
         return value  # type: ignore[return-value]
     if isinstance(value, Integral):

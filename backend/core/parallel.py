@@ -104,7 +104,8 @@ def each_unit(
         sees: see `run_units`.
         fills: see `run_units`.
         apart: whether to use another process even for one job, because a unit may crash its process.
-        kept: whether that may be a process that did such work before; it has the environment and stores of that time.
+        kept: whether that process may be one that an earlier call started. It still has the environment and stores of
+            that time.
         lost: gets a unit whose process died every time, and how it died; returns the unit's result. Without it,
             `WorkerLost` is raised.
 

@@ -150,7 +150,7 @@ class OutOfBounds(Exception):
 
 
 def mark_as_worker() -> None:
-    """Mark this process as a worker of another one, which notices its end; `bounded` may then kill it."""
+    """Mark this process as a worker: `bounded` may then kill it, because the process that started it notices."""
     global _worker
     _worker = True
 
@@ -159,13 +159,13 @@ def mark_as_worker() -> None:
 def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
     """Limit the processor time and the additional memory of the block of code inside.
 
-    In other threads than the main one nothing is limited, because timers interrupt the main thread only. A worker
-    process that does not stop is killed `GRACE_S` seconds after its limit, even inside a library. Any other process
-    is left to whoever waits for it.
+    The block is limited in the main thread only, because timers interrupt no other. A worker process that does not
+    stop is killed `GRACE_S` seconds after its limit, even inside a library. A process that is no worker is never
+    killed: whoever waits for it can end it.
 
     Args:
         cpu_s: seconds of processor time of this process.
-        memory_bytes: limit above what the process has now.
+        memory_bytes: how many bytes the process may take in addition to those that it has now.
 
     Raises:
         OutOfBounds: the block took more. A library that gets no memory may raise an error of its own instead.

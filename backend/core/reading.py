@@ -40,7 +40,7 @@ def file_bytes(path: Path) -> bytes:
 
 
 def on_disk(path: Path) -> Path:
-    """Return the existing path whose name differs only in its Unicode form; without one, the path as given.
+    """Return the existing path whose name differs only in its Unicode form; if there is none, the path as given.
 
     People and lists write composed names. On a Mac, and in copies from one, file names may be decomposed.
     """
@@ -124,7 +124,7 @@ class FileLayout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The look of a file.
+    """What `sample` finds out about the format of a file.
 
     Attributes:
         layout: how its entries are arranged.

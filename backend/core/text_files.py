@@ -472,7 +472,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 def visible(text: str) -> str:
     r"""Return a text that is safe on a terminal: control characters and bidi marks become `\uXXXX`.
 
-    Line ends and tabs stay. JSON keeps its meaning.
+    Line ends and tabs stay. A JSON text still has the same meaning.
 
     >>> print(visible("a\x1b]0;title\x07b\u202e"))
     a\u001b]0;title\u0007b\u202e

@@ -192,7 +192,7 @@ def reaches(inter: Integers, union: Integers, mu: Fraction, *, strict: bool) -> 
 
 
 def order_keys(inter: Integers, union: Integers) -> Floats:
-    """Return numbers that sort like `inter / union`, and are equal exactly if the fractions are.
+    """Return numbers that sort like the fractions `inter / union`; equal fractions, and no others, give equal ones.
 
     >>> order_keys(np.array([1, 2, 1]), np.array([3, 6, 2])).tolist()
     [0.3333333333333333, 0.3333333333333333, 0.5]

@@ -228,7 +228,7 @@ def troubles(names: list[str]) -> list[str]:
 
 
 def require_told_apart(names: list[str]) -> None:
-    """Refuse to move a project to PostgreSQL if it would take two of the names for the same.
+    """Refuse to move a project to PostgreSQL if PostgreSQL could not tell some of these names apart.
 
     Raises:
         ProjectError: names look alike, which an older ReelRank allowed.

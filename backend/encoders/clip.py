@@ -42,7 +42,7 @@ _AT_ONCE = 64
 
 @dataclass(slots=True)
 class Clip:
-    """A CLIP model, built when something is first encoded. `identity` names the function, as that of an `Encoder`."""
+    """A CLIP model, built when something is first encoded. Models with the same `identity` return the same vectors."""
 
     name: str
     identity: str
@@ -107,10 +107,10 @@ class Clip:
 
 
 def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
-    """Return the CLIP model in a folder, or of that name on the model hub, after finding and hashing its files.
+    """Return a CLIP model from a folder or from the model hub, after finding and hashing its files.
 
     Args:
-        name: the folder, or the name.
+        name: the folder, or the model's name on the hub.
         advice: tells the person what to do if the model is unavailable.
 
     Raises:
@@ -139,7 +139,10 @@ def _load_on_worker(name: str, identity: str, advice: str) -> Clip:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """Return the safetensors files (transformers prefers them), else the pickled ones; also those in subfolders."""
+    """Return the files with the weights, in a folder and its subfolders.
+
+    They are the safetensors files, which transformers prefers, or else the pickled ones.
+    """
     return sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
 
 

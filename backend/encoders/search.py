@@ -181,9 +181,8 @@ class Captions:
         captions. So captions that score less than all of these are not needed, which rules out nearly all groups.
 
         Returns:
-            Indexes of queries and of captions, as pairs in no order; and for each query a score that no caption left
-            out
-            exceeds.
+            Indexes of queries and of captions, as pairs in no order; and for each query a score that no caption
+            left out exceeds.
         """
         count = len(self._vectors)
         if depth >= count:
@@ -195,9 +194,9 @@ class Captions:
         return _nearest(queries, self._vectors, depth, size, self._room)
 
     def _exact(self, queries: FloatArray, query: Integers, caption: Integers) -> npt.NDArray[np.float64]:
-        """Return the scores of these pairs, which do not depend on a caption's position in the corpus.
+        """Return the score of each pair of a query and a caption.
 
-        The sums of the matrix product do.
+        Unlike an element of a matrix product, it does not depend on the caption's position in the corpus.
         """
         scores = np.empty(len(query))
         for start in range(0, len(query), _PAIRS_AT_ONCE):
@@ -230,8 +229,8 @@ def _nearest(
 ) -> tuple[Integers, Integers, FloatArray]:
     """Return what `Captions._nearest` does, from float32 scores in groups of `size`.
 
-    `depth` must be below the number of captions. `room` takes the product, `(at least queries, captions)`; allocating
-    it anew each time costs a tenth more.
+    `depth` must be below the number of captions. `room` is memory for the product, `(at least queries, captions)`;
+    allocating it anew each time costs a tenth more.
     """
     scores = np.matmul(queries, captions.T, out=room[: len(queries)])
     groups = len(captions) // size

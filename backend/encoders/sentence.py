@@ -82,7 +82,9 @@ class Encoder(Protocol):
 
 
 def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32) -> EncoderSpec:
-    """Return the spec of the encoder called `name`; without `kind`, "unsup" in the name decides, else supervised.
+    """Return the spec of the encoder called `name`.
+
+    Without `kind`, a SimCSE checkpoint with "unsup" in its name is unsupervised, and any other is supervised.
 
     >>> resolve("princeton-nlp/unsup-simcse-bert-base-uncased")
     EncoderSpec(name='princeton-nlp/unsup-simcse-bert-base-uncased', kind='unsup', dtype='fp32')
@@ -200,7 +202,7 @@ class _LazyEncoder:
         return MINILM_TOKENS if self._spec.kind == MINILM else SIMCSE_TOKENS
 
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
-        """Return each text's tokens, uncut, and whether it has unknown ones but none with a letter or digit."""
+        """Return how many tokens each whole text has, and whether it is unreadable; see `vocabulary.lengths`."""
         try:
             return lengths(self._folder, texts)
         except Exception as error:  # as in `_model`
@@ -269,9 +271,10 @@ def model_folder(
     downloads: Sequence[dict[str, Any]],
     refusal: Callable[[str], EncoderUnavailable],
 ) -> Path:
-    """Return a local folder, or a hub model's folder.
+    """Return the folder of a model: the local folder `name`, or that of the model `name` on the hub.
 
-    An earlier download is used if `complete` accepts it, else the first of `downloads` that brings weights.
+    For a model on the hub, an earlier download is used if `complete` accepts it. Otherwise each of `downloads` is tried
+    until one brings weights. `refusal` makes the error to raise from a reason.
     """
     path = Path(name).expanduser()
     if path.is_dir():

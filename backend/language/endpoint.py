@@ -68,7 +68,7 @@ def conversation(captions: Sequence[str]) -> tuple[str, str, str, str]:
 
 
 def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
-    r"""Return the rewrites in an answer, one per caption; none if the answer is not one line under each number.
+    r"""Return the rewrites in an answer, one per caption; none unless the answer has exactly one line per number.
 
     For a single caption, a single line without a number is accepted too.
 

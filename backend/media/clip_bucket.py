@@ -56,7 +56,10 @@ def brought(job: ClipJob, now: float) -> bool:
 
 
 def has(job: ClipJob, now: float) -> bool:
-    """Return whether a clip need not be cut: the bucket has it for browsers, or it was copied to the folder."""
+    """Return whether a clip need not be cut, because the bucket has it.
+
+    If browsers do not load clips from the bucket, this also copies the clip to its folder.
+    """
     if job.cache.signed_s:
         return signed(job, now) is not None
     return brought(job, now)
@@ -169,7 +172,7 @@ def _is_away(cache: ClipCache, now: float) -> bool:
 
 
 def _note(cache: ClipCache, doing: Doing) -> Path:
-    """Return the file for a failure, beside the folder of clips; all processes of a front end read it."""
+    """Return the path of the note about a failure, beside the folder of clips; all processes of a front end read it."""
     return cache.folder.with_name(f"{cache.folder.name}-bucket-{doing}.txt")
 
 

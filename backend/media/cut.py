@@ -240,7 +240,10 @@ def _tried(source: Source, span: CutSpan, profile: Profile) -> CutReport | Video
 
 
 def _shared(source: Source, clips: Sequence[_Clip]) -> list[CutReport] | None:
-    """Cut all clips from one decoding; return None, without any clip, if one might differ from a clip cut alone."""
+    """Cut all clips from one decoding, and return their reports.
+
+    If a clip might differ from one that is cut alone, no clip is made, and None is returned.
+    """
     start_s, end_s = min(clip.wanted.start_s for clip in clips), max(clip.wanted.end_s for clip in clips)
     try:
         with opened(source) as container:

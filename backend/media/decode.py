@@ -98,7 +98,7 @@ def picture_stream(container: Opened, source: Source) -> PictureStream:
 
 
 def video_stream(container: InputContainer, source: Source) -> VideoStream:
-    """Return the picture stream of a file: the largest; of equals the one marked default, then the first.
+    """Return the largest picture stream of a file; of equally large ones the one marked default, or else the first.
 
     Raises:
         VideoUnreadable: the file, opened from `source`, has no picture, or a picture that is too large.
@@ -283,11 +283,11 @@ class MomentFrames:
 class FrameSpan:
     """The frames of `[start_s, end_s)` as `MomentFrames` chooses them; iterate once, then read the findings.
 
-    In a folder of frames, which are shown for long, a span begins with the frame visible at its start, at that frame's
-    time.
+    Frames in a folder are shown for long. So a span of a folder begins with the frame visible at its start, at that
+    frame's time.
 
     Attributes:
-        ends_s: where the last frame read stops being shown; within the span, the end of the video.
+        ends_s: when the last frame that was read stops being shown. If that is within the span, the video ends there.
     """
 
     def __init__(self, container: Opened, stream: PictureStream, start_s: float, end_s: float) -> None:
@@ -372,10 +372,10 @@ class FrameSpan:
                 yield TimedFrame(picture, time_s, folder.interval_s)
 
     def _of_file(self, container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
-        """Yield the frames of a file, from a key frame that shows a picture by the start, or from the beginning.
+        """Yield the frames of a file from a key frame at or before the start of the span, or from its beginning.
 
-        Some key frames cannot be shown without the pictures before them, for example if each picture renews only a
-        part.
+        Decoding can begin at that key frame. Some key frames cannot be shown without the pictures before them, for
+        example if each picture renews only a part of the image.
         """
         back_s = 0
         start_s = Fraction(self._start_s)
@@ -423,10 +423,10 @@ class FrameSpan:
 
 
 def _needs_others(stream: VideoStream, first: TimedFrame) -> bool:
-    """Return whether the first picture of a decoding depends on earlier ones, because no picture is complete.
+    """Return whether the first decoded picture depends on earlier ones, because it is not complete in itself.
 
-    In H.264 a key frame may be a picture from which on each picture renews a part. An interlaced frame is accepted,
-    because the second of its fields may be made from the first.
+    In H.264 a key frame may only begin a gradual renewal, in which each picture renews a part of the image. An
+    interlaced frame is accepted, because the second of its fields may be made from the first.
     """
     whole = first.picture.pict_type not in (PictureType.P, PictureType.B)
     return stream.codec_context.name == "h264" and not whole and not first.picture.interlaced_frame

@@ -1,6 +1,7 @@
 """Convert pictures, and encode them with sound into clips: H.264 and AAC in MP4, or VP9 and Opus in WebM.
 
-Converted pictures are upright, with square pixels, even sizes and 8 bits, and at most 720 lines or those of a profile.
+Converted pictures are upright, with square pixels, even sizes and 8 bits. They have at most 720 lines, or as many as a
+profile allows.
 
 If you change how clips are made, change `_MADE` in `backend.media.jobs` too.
 """
@@ -107,7 +108,8 @@ _GROUP = "25"
 class _Encoding:
     """The codecs and options of one form of clip. No encoder may hold frames back for later ones.
 
-    Then decoding order is presentation order, and a clip starts at 0 in every player without an edit list.
+    So frames are decoded in the order in which they are shown, and a clip starts at 0 in every player without an
+    edit list.
     """
 
     picture: str

@@ -33,10 +33,10 @@ def place_at(time_s: float, fps: Fraction) -> int:
 
 
 class OpenFolder:
-    """An open folder of frames, read one by one; serves as both the container and the picture stream of a file.
+    """An open folder of frames, read one by one; stands for both a file's container and its picture stream.
 
     Raises:
-        VideoUnreadable: there is no such folder, it may not be read, it holds no pictures, or a link out of it.
+        VideoUnreadable: there is no such folder, it may not be read, it holds no pictures, or a link in it leads out.
     """
 
     sample_aspect_ratio = Fraction(1)

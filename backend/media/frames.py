@@ -58,10 +58,11 @@ def _announced(container: Opened, source: Source) -> set[Fraction]:
 
 
 def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
-    """Yield the pictures visible in the middle of every interval of 1 / `per_s` seconds; of a shorter video, the first.
+    """Yield the picture visible in the middle of every interval of 1 / `per_s` seconds.
 
-    Pictures are upright, with square pixels and at most 720 lines; RGB, uint8 `(height, width, 3)`. The last picture is
-    held to the end of the file; later middles are left out.
+    A video that ends before the first middle gives its first picture. Pictures are upright, with square pixels and at
+    most 720 lines; RGB, uint8 `(height, width, 3)`. The last picture is held to the end of the file, and middles after
+    the end give none.
 
     Args:
         source: a video file, or a folder of frames.
@@ -122,9 +123,10 @@ def vectors_of(model: FrameModel, video: Source, per_s: float, folder: Path) -> 
 def keep_frames(
     model: FrameModel, videos: Iterable[Source], folder: Path, *, per_s: float, progress: Steps | None = None
 ) -> None:
-    """Encode the frames of videos on the model's machines, and cache their vectors; does nothing if that is here.
+    """Encode the frames of videos on the machines where the model runs, and cache their vectors.
 
-    Videos that cannot be shown get no vectors; a later request for them reports that.
+    Does nothing if the model runs in this process. Videos that cannot be shown get no vectors; a later request for
+    their vectors reports why.
     """
     where = where_of(model)
     if where == HERE:

@@ -81,7 +81,10 @@ class _Chosen:
 
 
 def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
-    """Return the palette, the frames' times from 0 with the end last (in 1/100 s), and the report."""
+    """Return the palette, the frames' times and the report.
+
+    The times are in 1/100 s and begin at 0; the last one is the end of the last frame.
+    """
     graph: Graph | None = None
     times: list[Fraction] = []
     for time_s, picture in chosen:

@@ -63,7 +63,7 @@ class ClipCache:
         context_s: seconds shown before and after a moment on request.
         max_bytes: approximate limit of the folder's size.
         bucket: storage that several such folders share (see `clip_bucket`).
-        signed_s: seconds for which addresses that send browsers to the bucket are valid; 0 never sends them there.
+        signed_s: for how many seconds an address in the bucket is valid for a browser; with 0, browsers get none.
         secret: the campaign's secret, for naming files.
     """
 
@@ -77,7 +77,10 @@ class ClipCache:
 
 
 class ClipKind(StrEnum):
-    """The kinds of files made of a moment; the value is the prefix of their names, with the version of the method."""
+    """The kinds of files made of a moment.
+
+    The value is the prefix of the files' names (none for clips); it includes the version of the method that makes them.
+    """
 
     CLIP = ""
     STORYBOARD = "storyboard-1-"
@@ -138,7 +141,10 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """Return the job for a clip that shows no moment of the project, in the same folder and under its size limit."""
+    """Return the job for the clip of a run's prediction, which is no moment of the project.
+
+    The clip is kept in the same folder, and counts towards the folder's size limit.
+    """
     return replace(job, path=job.path.with_name(PREDICTED + job.path.name))
 
 

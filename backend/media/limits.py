@@ -92,7 +92,10 @@ def require_pixels(source: Source, width: int, height: int) -> None:
 
 
 def why_not_opened(path: Path) -> str:
-    """Return why a file cannot be opened, by the outermost boxes (MP4, MOV) or the first bytes (other formats)."""
+    """Return why a file cannot be opened.
+
+    MP4 and MOV files are judged by their outermost boxes, files of other formats by their first bytes.
+    """
     length = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(8)

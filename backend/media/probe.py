@@ -77,7 +77,10 @@ def require_unchanged(source: Source, sha256: str) -> None:
 
 
 def damage_inside(source: Source) -> str | None:
-    """Decode every picture; return a message about where damage begins and how many are intact, or None."""
+    """Decode every picture; return a message about where damage begins and how many pictures are intact.
+
+    Returns None if nothing is damaged.
+    """
     with opened(source) as container:
         span = FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)
         for _ in span:

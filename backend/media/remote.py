@@ -1,7 +1,7 @@
 """Read videos in object storage and on web servers by byte ranges, without downloading whole files.
 
-obstore, which speaks to S3, Google's storage and web servers, is loaded when the first address is met, and only then;
-so is PyAV, when the first video is opened.
+obstore, which speaks to S3, Google's storage and web servers, is loaded only when the first address is met. PyAV is
+loaded only when the first video is opened.
 """
 
 import hashlib
@@ -30,7 +30,9 @@ _HURRIED: dict[str, int] = {"tries": 1, "tried_s": 3, "connect_s": 2, "silent_s"
 
 @contextmanager
 def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
-    """Turn errors of an access to an address into messages; `done` is the participle for it, such as "read".
+    """Turn errors of an access to an address into messages for people.
+
+    `done` completes a message such as "cannot be read"; its default is "read".
 
     Raises:
         VideoUnreadable: nothing is at the address.
@@ -70,9 +72,9 @@ def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
 
 @cache
 def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
-    """Return a bucket or a server; `hurried` gives up within seconds, for what can be had in another way.
+    """Return a bucket or a server; use it within `explain_errors`, which turns its errors into messages.
 
-    Use it within `explain_errors`, which turns its errors into messages.
+    If `hurried`, its requests give up within seconds: use this for data that can be had in another way.
     """
     from obstore.store import from_url
 

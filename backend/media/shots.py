@@ -55,7 +55,7 @@ def find_shots(
 ) -> list[tuple[float, float]]:
     """Return the shots of a video as (start, end) in seconds, without gaps, from 0 to its end.
 
-    A shot begins at the exact time of its first frame; after a dissolve or a fade, in its middle.
+    After a cut, a shot begins at the exact time of its first frame; after a dissolve or a fade, in the middle of it.
 
     Args:
         source: a video file, or a folder of frames.
@@ -96,7 +96,7 @@ def _blocks(source: Source) -> Iterator[tuple[_Numbers, _Pictures, bool]]:
 
 
 class _Measured:
-    """A few numbers for every frame; keeps only the pictures that the next block needs."""
+    """How much every frame differs from others, to find cuts, dissolves and fades; old pictures are not kept."""
 
     def __init__(self) -> None:
         self._found: list[tuple[_Numbers, _Numbers, _Numbers, NDArray[np.bool_], _Numbers, _Numbers]] = []

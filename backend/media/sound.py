@@ -79,7 +79,7 @@ def _decoded(container: InputContainer, stream: AudioStream, start_s: Fraction) 
 def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """Yield samples at 48 kHz in stereo `(2, n)`, each block with the position of its first sample on the time line.
 
-    Frames are joined without a gap as long as their times, taken together, agree with that.
+    Frames are joined without a gap, unless the times of several frames show that there is one.
     """
     described = map(_described, frames)
     waiting = deque(islice(described, _AHEAD))
@@ -106,9 +106,9 @@ def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.floa
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A frame with its sample format, channels and rate, its start by its own time, and its length, both in samples.
+    """A frame of sound; `form` is its sample format, channels and rate, `length` its length in samples.
 
-    `place` is None if the file does not say.
+    `place` is its start in samples, by its own time; None if the file does not say.
     """
 
     sound: AudioFrame
@@ -126,7 +126,10 @@ def _described(frame: AudioFrame) -> _Frame:
 
 
 def _usual_place(frames: deque[_Frame]) -> float | None:
-    """Return the start of the first frame, in samples: the median of what all the frames' times imply."""
+    """Return the start of the first frame, in samples; None if no frame has a time.
+
+    The time of each frame implies a start of the first one; the median of these is returned.
+    """
     places: list[float] = []
     before = 0.0
     for frame in frames:

@@ -84,7 +84,7 @@ def is_picture(name: str) -> bool:
 
 
 def frame_files(folder: Path) -> list[Path | None]:
-    """Return the file of every frame in order; None if the numbers of the others say that one is missing.
+    """Return the file of every frame in order; None stands for a frame that is missing, by the numbers of the others.
 
     Files are sorted by the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. If the numbers increase
     by one with few gaps, they are taken as positions; else the files follow one another.

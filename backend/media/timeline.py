@@ -64,7 +64,7 @@ def may_jump(container: InputContainer) -> bool:
 
 
 def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
-    """Read the packets of a stream from where the file stands; from its beginning if its clock may jump."""
+    """Yield a stream's packets from the file's current position; from its beginning if its clock may jump."""
     if may_jump(container):
         yield from timed_from(container, stream, Fraction(0))
         return
@@ -81,13 +81,19 @@ _TIMED_BY_DECODING = ("avi", "asf")
 
 
 def timed_by_decoding(container: InputContainer, stream: VideoStream) -> bool:
-    """Return whether pictures have the times of their decoding, and are shown in another order: H.264 in AVI."""
+    """Return whether pictures carry only the times of their decoding, although they are shown in another order.
+
+    This is so for H.264 in AVI.
+    """
     timed_so = container.format.name in _TIMED_BY_DECODING and not _guessed_in_order(container, stream)
     return timed_so and bool(stream.codec_context.has_b_frames)
 
 
 def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
-    """Return whether FFmpeg knows which pictures are reordered, in a format that does not say so."""
+    """Return whether FFmpeg works out the order in which pictures are shown from the codec.
+
+    The file's format, such as AVI, does not tell this order.
+    """
     known = ("mpeg4", "mpeg1video", "mpeg2video") if container.format.name == "avi" else ("mpeg4",)
     return stream.codec_context.name in known
 
@@ -113,9 +119,10 @@ def _timed_by_decoding(
 
 
 def unread_share(container: InputContainer, stream: Stream) -> float:
-    """Return which share of a file comes after the last picture and the last sound that can be read.
+    """Return the share of a file, from 0 to 1, after the last picture and the last sound that can be read.
 
-    Where recordings in MPEG-TS of different kinds were put end to end, only the first can be read; else it is 0.
+    If MPEG-TS recordings of different kinds were put end to end, only the first can be read. The share is 0 in any
+    other format.
     """
     if container.format.name != "mpegts":
         return 0.0
@@ -144,7 +151,7 @@ def _moved(packet: Packet[Any], ticks: int) -> Packet[Any]:
 class _Clock:
     """Turn the times of a clock that restarts into times that keep rising.
 
-    All streams share the clock, but each reaches the place of the restart on its own.
+    All streams share the clock, but the packets of one stream may show its restart earlier than those of another.
     """
 
     def __init__(self, start_s: Fraction) -> None:
@@ -177,7 +184,7 @@ class _Clock:
         return self._next_s[place] - back_s <= time_s <= max(self._next_s[place], latest_s) + FORTH_S
 
     def _turned(self, place: int, shown_s: Fraction, turn: int) -> int:
-        """Return the restart of the clock at which a stream continues."""
+        """Return the number of the clock's restart at which a stream continues; a new number if no known one fits."""
         ends_s = self._ends_s[place]
         for later in range(turn + 1, len(self._offsets_s)):
             early_s = ends_s - (shown_s + self._offsets_s[later])
@@ -220,7 +227,7 @@ class _Packets:
         return self.keys[count - 1] if count else 0
 
     def before(self, number: int) -> int:
-        """Return the index of a packet a little before another one, with a known position; 0 for the file's start."""
+        """Return the index of a packet with a known position, a little before packet `number`; 0 if there is none."""
         places: set[int] = set()
         while number > 0 and len(places) < _ANCHORS:
             number -= 1
@@ -229,9 +236,9 @@ class _Packets:
         return number
 
     def settle(self) -> None:
-        """Repair doubled times: move one of two packets with the same time into the gap that it left.
+        """Repair doubled times: of two packets with the same time, move one into a gap between the times nearby.
 
-        MPEG-PS has a time for each of its blocks, and FFmpeg may take it for that of the picture beside the right one.
+        MPEG-PS has a time for each of its blocks, which FFmpeg may give to the picture beside the right one.
         """
         order = [number for number in range(len(self.pts)) if self.pts[number] != _NONE]
         # Of two packets with one time, the one that is not reordered is shown first.
@@ -260,11 +267,14 @@ class _Packets:
             self.key_times[at] = max(self.pts[number], self.key_times[at - 1]) if at else self.pts[number]
 
     def _waits(self, number: int, other: int) -> bool:
-        """Return whether a packet is shown after one that follows it in the file, because that one is not reordered."""
+        """Return whether packet `number` is shown after packet `other`, which follows it in the file.
+
+        That is so if none of the packets after `number`, up to `other`, is reordered.
+        """
         return number < other and all(self.dts[n] >= self.pts[n] for n in range(number + 1, other + 1))
 
     def timed(self, packet: Packet[Any], number: int) -> Packet[Any]:
-        """Return the packet with the repaired times of this index."""
+        """Return the packet with its times replaced by the repaired times of packet `number`."""
         packet.pts = None if self.pts[number] == _NONE else self.pts[number]
         packet.dts = None if self.dts[number] == _NONE else self.dts[number]
         return packet
@@ -318,7 +328,10 @@ def _from_place(
 
 
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
-    """Yield packets from `number` on, without those before `key`; known positions correct a wrong count."""
+    """Yield the packets from number `key` on, with their repaired times.
+
+    `number` is that of the first packet. Later ones are counted; known positions in the file correct a wrong count.
+    """
     for packet in packets:
         if packet.pos not in (None, known.places[number]):
             near, mark = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places))), _mark(packet)

@@ -140,7 +140,7 @@ def _with(done: CutAhead, results: Sequence[Told]) -> CutAhead:
 
 
 def _units(jobs: Sequence[ClipJob]) -> Iterator[list[ClipJob]]:
-    """Yield the clips in small groups of near ones of one video, ordered by the most urgent clip of each group."""
+    """Yield small groups of clips that are near each other in one video; groups with urgent clips come first."""
     near: dict[ClipJob, list[ClipJob]] = {}
     by_source: dict[object, list[ClipJob]] = defaultdict(list)
     for job in jobs:

@@ -26,7 +26,7 @@ EXTENSIONS = (
 class VideoFolder:
     """The videos in a folder and its subfolders, indexed once by name.
 
-    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. Links out of the folder
+    A video is a file with one of `EXTENSIONS`, or a folder that holds frames but no video file. Links out of the folder
     are ignored, because its author could make them show a reader's private files. The folder itself may be a link.
 
     Names are compared in their composed form (NFC), because macOS returns file names decomposed.
@@ -157,7 +157,7 @@ LIST = ".txt"
 class RemoteFolder:
     """Videos at addresses, indexed by their names with and without extension, and by their paths below the folder.
 
-    Names are compared in their composed form (NFC); those of web addresses also with percent escapes decoded.
+    Names are compared in their composed form (NFC). In web addresses, percent escapes are decoded too.
     """
 
     def __init__(self, folder: Address) -> None:
@@ -187,8 +187,8 @@ class RemoteFolder:
         """Return the video that an annotation calls `name`; see `VideoFolder.find`.
 
         Raises:
-            VideoUnreadable: there is none, there are several in different folders, or two canonically equal ones in
-                one.
+            VideoUnreadable: there is none, different folders have one, or one folder has two with canonically equal
+                names.
         """
         for candidate in _candidates(name):
             matches = self._named.get(candidate, [])

@@ -14,8 +14,8 @@ from backend.scoring.presets import PRESETS, Options, Settings, settle
 class PublishedFigure:
     """One number of the published table; `name` is its name there.
 
-    `key` is the key of the value here, or empty if the figure is computed in another way. `about` says which moments
-    the figure is about, or describes it fully if it has no key.
+    `key` is the name of the same figure in ReelRank, or empty if the figure is computed in another way. `about` says
+    which moments the figure is about, or describes it fully if it has no key.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Benchmark:
         title: its name in tables.
         about: a few words about what is scored.
         evaluator: the published code whose figures these reproduce.
-        parts: its parts; groups, statistics, report and JSON are about the first.
+        parts: its figures, in parts. Groups, statistics, report and JSON are about the first part.
         options: the conventions of that code that differ from `preset`.
         preset: the preset of the other conventions.
         digits: how many decimal places tables show.
@@ -128,7 +128,7 @@ class Benchmark:
     def planned(self, asked: Options) -> list[tuple[Part, Settings]]:
         """Return the parts, each with its settings; the caller's options override the benchmark's own.
 
-        With `iou_compare=gt`, recall also requires more than theta.
+        With `iou_compare=gt`, recall also requires an IoU above theta, not just equal to it.
 
         Raises:
             InputError: names every option that cannot be used.

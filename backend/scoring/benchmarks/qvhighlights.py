@@ -10,8 +10,9 @@ is at least 2 (Fair), 3 (Good) or 4 (VeryGood), depending on the level.
 The average precision is interpolated: for each different recall that is reached, take the highest precision at that
 recall or a higher one, and average these. Clips of equal score are found together.
 
-Edge cases: for a person without highlights it is 0; for a person to whom all clips are highlights it is 1. Scores
-beyond the video's clips are left out, and clips without a score have 0. Of equal highest scores the first clip counts.
+Edge cases: the average precision is 0 for a person without highlights, and 1 for a person to whom all clips are
+highlights. Scores beyond the video's clips are left out, and clips without a score have 0. Of several clips with the
+highest score the first counts.
 
 Worked example: three clips have the scores .9, .5, .1. The second is a highlight for one of two people, and none is
 one for the other. The average precisions are 1/2 and 0, and the best clip is no highlight.
@@ -144,7 +145,10 @@ def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterato
 
 
 def _lines(content: bytes, file: str) -> Iterable[bytes]:
-    """Return every entry of a list, or every line; invalid JSON was refused when the moments were read."""
+    """Return the raw JSON entries of a file: those of a list, or its lines; none for a CSV file.
+
+    Invalid JSON was already refused when the moments were read.
+    """
     form = text.form_of(content, file)
     if form is Form.LINES:
         return content.split(b"\n")
