@@ -1,15 +1,17 @@
 """Training utilities: read the negatives of `reelrank mvmr negatives`, and compute the CroCs loss.
 
-Weak negatives are any potential ones, strong ones are drawn by p'. Equations 1 to 6 of Yang et al. 2024, "MVMR: A New
-Framework for Evaluating Faithfulness of Video Moment Retrieval against Multiple Distractors" (CIKM), section CroCs, as
-docs/decisions/051-negatives-and-crocs.md reads them. `backend/campaign/selection/pools/similarity.py` has 1 to 3. With
-s the cosine of a query and a moment, D the margin, T the temperature, and for pair i of a query q_i and its moment m_i
+A weak negative is any potential negative. A strong negative is drawn by p'.
+
+Source: equations 1 to 6 of Yang et al. 2024, "MVMR: A New Framework for Evaluating Faithfulness of Video Moment
+Retrieval against Multiple Distractors" (CIKM), section CroCs, as docs/decisions/051-negatives-and-crocs.md reads them.
+`backend/campaign/selection/pools/similarity.py` has equations 1 to 3. Here s is the cosine of a query and a moment, D
+the margin and T the temperature. Pair i is a query q_i and its moment m_i.
 
 (4) L_q = -mean_i log( e((s(q_i, m_i) - D) / T) / (e((s(q_i, m_i) - D) / T) + sum_m e(s(q_i, m) / T)) ),
     m over the weak negatives of q_i, moments of the batch in videos that are potential negatives of it, and over its
     strong negatives, moments of videos that were drawn by p'(v|q)
-(5) L_v = the same from m_i to queries: of the batch if the video of m_i is a potential negative of them, and
-    drawn by p'(q|v)
+(5) L_v = the same with the roles exchanged: m_i against its negative queries. The weak ones are the queries of the
+    batch that have the video of m_i as a potential negative; the strong ones are drawn by p'(q|v)
 (6) L = L_q + L_v
 """
 
@@ -54,11 +56,14 @@ class Distribution:
         return self.probability[anchors[:, None], others[None, :]] > 0
 
     def weak(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw `count` different potential negatives of each anchor, all equally likely; see `strong`."""
+        """Draw `count` different potential negatives of each anchor, all equally likely.
+
+        Arguments and results are those of `strong`.
+        """
         return _draw((self.probability[anchors] > 0).float(), count, generator)
 
     def strong(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw `count` different potential negatives of each anchor, one by one, by p' among those left.
+        """Draw `count` different potential negatives of each anchor, one by one, each by p' among those not drawn yet.
 
         Args:
             anchors: int64 `(anchors,)`, indices of rows.
@@ -105,7 +110,10 @@ class Negatives:
 
 
 def read_negatives(folder: Path) -> Negatives:
-    """Return both distributions in memory: 4 bytes a query and video, twice (Charades-STA's training set: 530 MB).
+    """Read the negatives of a folder into memory.
+
+    Each of the two distributions takes 4 bytes for each pair of a query and a video. Charades-STA's training set takes
+    530 MB in all.
 
     Raises:
         InputError: a file cannot be read, or the two files do not belong together.

@@ -1,7 +1,7 @@
 """Write the scores of an evaluation as CSV, Markdown or LaTeX.
 
-Each is made from the object that `reelrank evaluate --json` prints. Each states the preset, every option that differs
-from it, and for every measure whether an IoU must reach or exceed its threshold.
+Each text is made from the object that `reelrank evaluate --json` prints. It states the preset and every option that
+differs from it. For every measure it states whether an IoU must reach or exceed its threshold.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _FACTS = ("model", "variant", "seed", "split")
 
 
 class ScoreFormat(Protocol):
-    """A function that writes a summary as text; `shown` says how, for formats that do not write numbers in full."""
+    """A function that writes a summary as text. `shown` says how to show numbers, but CSV writes them in full."""
 
     def __call__(self, summary: Mapping[str, Any], shown: Shown = ...) -> str: ...  # noqa: D102  # told above
 
@@ -77,7 +77,7 @@ def _csv_text(
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
-    """Return each figure of a benchmark and run: the cells up to its value, and the title of the value behind it."""
+    """Yield a CSV line for each run and figure of a benchmark: its cells up to the value, and the figure's title."""
     if "benchmark" not in summary:
         return
     titles = {row[0].text: row[1].text for row in figures(summary).rows}

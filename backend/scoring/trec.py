@@ -1,8 +1,10 @@
-"""Convert a run and its truth to the files of TREC programs: a document is a pair of the truth, at one mu.
+"""Convert a run and its truth to the files of TREC programs, at one IoU threshold mu.
+
+In these files each pair of a query and a truth moment is a document.
 
 Each prediction takes a truth moment as in NDCG@K, IoU>=mu (see `matching`), and its line names that pair. An unmatched
 prediction keeps its rank, under a name that the truth lacks. So any program with linear gain and the discount
-1 / log2(k + 1) computes as NDCG@K of the two files the NDCG@K, IoU>=mu of preset `paper`.
+1 / log2(k + 1) gets the right NDCG@K from the two files: it equals the NDCG@K, IoU>=mu of preset `paper`.
 
 Reads truth, run and video map files. Writes nothing.
 """
@@ -84,7 +86,7 @@ def require_no_blanks(names: Sequence[object], file: str) -> None:
 
 
 def _entries(content: bytes, file: str) -> Mapping[int, Any]:
-    """Return the entries of a file by row, numbered as in the columns of a truth."""
+    """Return the entries of a truth file by row number. Rows are numbered as `Truth` numbers them."""
     form = text.form_of(content, file)
     if form is Form.CSV:
         table = read_csv(content, file, (), (FIELD,))
@@ -112,7 +114,9 @@ def _pair_id(entry: Any, number: int) -> object | None:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRun:
-    """A run in the ids of the truth's pairs, a prediction on each line, and the truth as qrels, a pair on each line.
+    """A run and its truth as texts in TREC's formats, both with the ids of the truth's pairs.
+
+    `run` has a prediction on each line, `qrels` a pair of the truth.
 
     `predictions` counts the run's predictions, `taken` those that took a pair. `queries` counts the run's queries that
     are in the truth, `missing` the truth's queries that the run lacks.
@@ -137,7 +141,7 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         videos: `name -> [duration, index]`, for runs that give videos by index.
 
     Raises:
-        InputError: lists the problems of the files, or mu.
+        InputError: lists the problems of the files, or says that mu is out of range.
     """
     chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
     truth_path, videos = chosen.path, chosen.videos

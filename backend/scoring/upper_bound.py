@@ -14,7 +14,10 @@ _BESIDE = frozenset(("baseline", "run", "val", "test"))
 
 
 def is_upper_bound(name: str) -> bool:
-    """Return whether a run's name says that it is an upper bound: by these words, or as the caption baseline's name.
+    """Return whether a run's name marks it as an upper bound.
+
+    It does if it has the words "upper" and "bound", or if it is the name of the caption baseline,
+    perhaps with a word such as "run" or "val".
 
     >>> [is_upper_bound(name) for name in ("caption", "caption-val", "our upper bound", "caption transformer")]
     [True, True, True, False]

@@ -66,7 +66,7 @@ def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def _know_names_everywhere(tree: exp.Expr) -> None:
-    """Replace aliases in other clauses of their SELECT; PostgreSQL allows them only alone in ORDER BY."""
+    """Replace aliases outside the column list by their expressions; PostgreSQL allows only a lone alias in ORDER BY."""
     for select in tree.find_all(exp.Select):
         aliases = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
         for clause in ("where", "having", "order") if aliases else ():
@@ -88,7 +88,7 @@ def _name_what_is_selected_from(tree: exp.Expr) -> None:
 
 
 def _translate_node(node: exp.Expr) -> exp.Expr:
-    """Return the PostgreSQL form of a node that has another name or meaning there; else the node itself."""
+    """Return the node itself, or its PostgreSQL form if it has another name or meaning in PostgreSQL."""
     match node:
         case exp.Literal() if node.is_string and "%" in node.this:
             return exp.Literal.string(node.this.replace("%", "%%"))

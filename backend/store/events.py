@@ -41,5 +41,5 @@ class _Actor(Protocol):
 
 
 def note(db: Database, event: Event, by: _Actor, subject: str, /, *, now: float, **payload: object) -> None:
-    """Write one event about an action of a person or of the command line; as `record`, with the payload as keywords."""
+    """Write one event about an action of a person or of the command line; see `record`. Keywords are its payload."""
     record(db, event, at=now, actor=by.annotator_id, subject=subject, payload=payload)

@@ -115,7 +115,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
 
 
 def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
-    """Return for each table of `schema` its number of rows, and the sum of their hashes modulo 2**128."""
+    """Return for each table of `schema` the number of its rows, and the sum of the rows' hashes modulo 2**128."""
     digests_by_table = {}
     for name in table_names(schema):
         columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)

@@ -83,7 +83,8 @@ class PostgresStore:
     def has_project(self) -> bool:
         """True if the database has the tables of a project; an unreachable server raises an error at once.
 
-        After that, lost connections are waited for, so that the server can restart while people work.
+        Only this first connection fails at once. Later statements wait for a lost connection, so that the server can
+        restart while people work.
         """
         with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as first:
             cursor = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
@@ -282,8 +283,8 @@ class PostgresStore:
 def _again(pool: "ConnectionPool[Raw]") -> None:
     """Try to connect again if any thread waits for a connection.
 
-    By itself the pool tries after 1, 2, 4, ... seconds: it would find a server that was away for two minutes up to two
-    minutes late. A new request makes it start again at once.
+    By itself the pool tries after 1, 2, 4, ... seconds. If the server was away for two minutes, the pool may notice its
+    return up to two minutes late. A new request makes the pool try again at once.
     """
     if pool.get_stats()["requests_waiting"]:
         with suppress(PoolTimeout, PoolClosed):

@@ -48,8 +48,8 @@ class Restored:
 
     Attributes:
         kept: the file with the previous state; None if there was no database file.
-        before: rows by table of the previous state; None if it was damaged or gone.
-        after: rows by table of the restored state.
+        before: the number of rows of each table in the previous state; None if that was damaged or gone.
+        after: the number of rows of each table in the restored state.
         pending: names of the migrations that the restored database still needs.
     """
 

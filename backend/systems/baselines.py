@@ -1,4 +1,4 @@
-"""The baselines: one call answers by any of them; those that need no frames are here."""
+"""Define the baselines that need no frames, and `answer`, which runs any baseline."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -272,7 +272,7 @@ class LikelySpan(NamedTuple):
 
 
 def density(moments: Sequence[KnownMoment], durations: Mapping[str, float], bins: int = BINS) -> list[LikelySpan]:
-    """Return the bins that hold moments, the densest first; equals by start, then by length.
+    """Return the bins that hold moments, the densest first. Equally dense bins are sorted by start, then by length.
 
     With a moment `[s, e)` of a video that lasts d, the point `(s / d, (e - s) / d)` falls into one of `bins` x `bins`
     equal bins; the share of the moments in a bin is its density. The span that stands for a bin is the mean of its

@@ -104,7 +104,8 @@ class _Windows:
     def best(self, queries: Sequence[str], vectors: FloatArray, top: int) -> Answers:
         """Return the best windows of queries, without those suppressed by better ones.
 
-        Suppressing among the best n windows gives a prefix of suppressing among all, so n grows until `top` are left.
+        Only the best n windows of a query are compared, and n grows until `top` windows are left. The result is that of
+        comparing all windows, because worse windows cannot suppress better ones.
         """
         answers: Answers = {}
         rest, depth = list(range(len(queries))), 4 * top

@@ -96,7 +96,7 @@ def extract(
         clip: the CLIP model; it also decides where frames are encoded.
         out: the file to make; it must not exist, and ends in `.h5` or `.hdf5`.
         embeddings: the folder that caches vectors of frames.
-        per_s: rows a second, above 0; row `i` shows the middle of its piece.
+        per_s: rows a second, above 0; row `i` shows the middle of the `i`-th `1 / per_s` seconds.
         source: the name of the corpus, for messages.
         missing: names of videos without a known file.
         progress: called with (what is done, done, all).

@@ -94,7 +94,7 @@ def require_videos(features: Features, names: Iterable[str]) -> None:
     """Refuse features that lack a video.
 
     Raises:
-        InputError: with every video that is missing.
+        InputError: names every video that is missing.
     """
     missing = [name for name in dict.fromkeys(names) if name not in features]
     if missing:
@@ -175,7 +175,7 @@ class _Member:
 
 
 def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
-    """The length of all rows."""
+    """Return the length that the rows of all videos share; refuse a file with wrong arrays."""
     with _explain_damage(path):
         shapes = {name: arrays[name].shape for name in arrays}
     if not shapes:
@@ -197,17 +197,17 @@ def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
 
 
 def require_size(path: Path, array: str, size: int) -> None:
-    """Refuse an array that would fill the memory: a packed one may say any shape.
+    """Refuse an array that would fill the memory: a small compressed file may state any shape.
 
     Raises:
-        InputError: it takes more than `LARGEST_UNPACKED` bytes.
+        InputError: the array takes more than `LARGEST_UNPACKED` bytes.
     """
     if size > LARGEST_UNPACKED:
         raise InputError.single(path, f"{array}: unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB")
 
 
 def wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:
-    """What is wrong with the shape of a video's rows, where something is."""
+    """Return what is wrong with the shape of a video's rows, or None if nothing is."""
     if len(shape) != 2:
         return f"video {video}: has shape {shape}, not (frames, dim)"
     if not shape[0] or not shape[1]:
@@ -218,7 +218,7 @@ def wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | No
 
 
 def require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> None:
-    """Refuse rows of a video that hold something else than numbers."""
+    """Refuse rows of a video that hold anything but finite numbers."""
     step = max(1, _STEP // rows.shape[1])
     for start in range(0, len(rows), step):
         wrong = ~np.isfinite(rows[start : start + step]).all(axis=1)
@@ -246,7 +246,7 @@ def _rate(path: Path, stored: object, option: float | None) -> float:
 
 
 def hdf5(path: Path) -> Any:
-    """Return h5py, or refuse `path` where it is not installed."""
+    """Return the module h5py; refuse the HDF5 file `path` if h5py is not installed."""
     try:
         import h5py  # who reads npz does without
     except ImportError:

@@ -89,7 +89,7 @@ def require_texts(task: SearchTask) -> None:
     """Refuse queries without a text, for systems that need it.
 
     Raises:
-        InputError: with each of them.
+        InputError: names each query without a text.
     """
     if empty := [query for query, text in task.queries.items() if not text.strip()]:
         raise InputError([Problem(task.source, None, f"query {query} has no text") for query in empty])

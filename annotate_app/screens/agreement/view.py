@@ -135,7 +135,7 @@ def queries(board: AgreementBoard) -> None:
 
 
 def what_others_are() -> None:
-    """Draw the explanation of the other aggregation methods, and that comparing them changes nothing."""
+    """Draw a text that explains the other aggregation methods and says that the comparison changes nothing."""
     st.markdown(
         tr(
             "Compare the rule with other ways to aggregate the grades of settled pairs. **This changes "

@@ -70,7 +70,10 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """All lists of one length over `choices`, with the value of one key for each: shape (choices,) * length."""
+    """All lists of one length over `choices`, scored by one measure key.
+
+    `values` has the score of each list, shape (choices,) * length.
+    """
 
     choices: tuple[Choice, ...]
     values: Floats
@@ -92,7 +95,9 @@ class Lists:
         return changes, self._breach_at(worst[1], worst[2]) if worst[2] else None
 
     def _harm(self, axiom: Axiom, place: int) -> tuple[Flags, Floats, Floats]:
-        """Return whether the axiom applies to each change at a place, how far it is broken, and how far the IoU moves.
+        """Return three arrays about the changes at one place of the lists.
+
+        They say whether the axiom applies to a change, how far the change breaks it, and how far the IoU moves.
 
         Each array has shape (choices,) * (length + 1): the other places in their order, then the old and the new
         prediction.
@@ -139,8 +144,8 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
 def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
     """Test every key against both axioms: a row for each, with a shortest counterexample if the axiom is broken.
 
-    K is the length of the lists. Keys are named with K instead of a number, unless they were asked for at a K of their
-    own.
+    K is the length of the lists. A key whose cut-off is this length is named with the letter K. A key with a cut-off
+    of its own keeps its number.
 
     Args:
         settings_of: returns the settings for lists of a length; their keys have the same order for all lengths.

@@ -68,7 +68,7 @@ def agreement(study: Study) -> Specification:
 
 
 def model_selection(study: Study) -> Specification:
-    """Draw the z-scores on test of the models that each measure selects on validation, as a heat map."""
+    """Draw a heat map: z-scores, on the test queries, of the models that each measure selects on validation queries."""
     return _heat_map(
         study,
         ("validation_measure", "test_measure", "z"),
@@ -251,8 +251,8 @@ def _curve_name(row: dict[str, Any], over: str) -> str:
 def label_noise(study: Study) -> Specification:
     """Draw the errors that label noise causes.
 
-    Several sigmas give lines by median IoU; one sigma gives a dot for each system. Measures without an upper bound have
-    an axis of their own.
+    For several sigmas, it draws lines over the median IoU. For one sigma, it draws a dot for each system. Measures
+    without an upper bound have an axis of their own.
     """
     several = len(distinct(study, "sigma_s")) > 1
     panel = _noise_lines if several else _noise_dots
@@ -315,7 +315,7 @@ def _noise_dots(study: Study, measures: list[str]) -> Specification:
 
 
 def _rmse_title(measures: list[str], text: str) -> str:
-    """Return the title of an axis. It warns if the measures have no upper bound, because their unit is another one."""
+    """Return the title of an axis. If the measures have no upper bound, it warns that they do not lie in 0..1."""
     return text + ("" if _bounded(measures[0]) else " (not in 0..1)")
 
 

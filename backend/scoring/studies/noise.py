@@ -224,7 +224,10 @@ def axiou_error(gamma: Floats) -> Error:
 
 
 def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """Compute the curves over r in [0, 1]: a row for each gamma, measure and r. AxIoU@1 has no theta."""
+    """Compute the errors of R@1 and AxIoU@1 for r in [0, 1]: a row for each gamma, measure and r.
+
+    AxIoU@1 has no theta.
+    """
     r = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []
     for gamma in gammas:
@@ -236,9 +239,9 @@ def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = 
 
 
 def closed_forms_over_theta(rs: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """Compute the curves over theta in [0, 1]: a row for each gamma, true IoU and theta.
+    """Compute the errors of R@1 and AxIoU@1 for theta in [0, 1]: a row for each gamma, true IoU and theta.
 
-    AxIoU@1 is the same at all of them.
+    The error of AxIoU@1 is the same at every theta.
     """
     theta = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []

@@ -34,7 +34,7 @@ from backend.scoring.studies.study import Study, SystemValues
 class StudyInputs:
     """The files to score and how to score them, as for `evaluate_files`; `runs` maps each run's name to its file.
 
-    `measures` are names, or keys such as `ndcg@10` and `map@avg`; none means the usual ones. Systems are compared on
+    `measures` are names, or keys such as `ndcg@10` and `map@avg`; if empty, the usual measures. Systems are compared on
     the same queries, so `missing` is `zero` in both presets and may not be `skip`.
     """
 
@@ -152,7 +152,7 @@ def agreement_study(inputs: StudyInputs) -> Study:
     """Compute Kendall's tau-b between the orders of systems under every two measures.
 
     Raises:
-        InputError: lists the problems of all files; so do all studies.
+        InputError: lists the problems of all files. All other studies of files raise it too.
     """
     scored = read_and_score(inputs)
     return Study("agreement", scored.choices(), studies_stability.agreement(scored.table), scored.warnings)
@@ -246,7 +246,7 @@ def ties_study(inputs: StudyInputs) -> Study:
 def model_selection_study(
     validation: StudyInputs, test: StudyInputs, *, over: studies_stability.Over = "selected"
 ) -> Study:
-    """Compute z-scores on test of the models that each measure selects on validation.
+    """Compute z-scores, on the test queries, of the models that each measure selects on the validation queries.
 
     Both inputs name the same runs.
     """
@@ -314,7 +314,8 @@ def theory_study(
 ) -> Study:
     """Compute squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise gamma, in closed form.
 
-    The curves are over the true IoU r at each of `thetas`, or over theta at each of `rs`.
+    With `over="r"` there is a curve over the true IoU r for each of `thetas`. Otherwise there is a curve over theta
+    for each true IoU in `rs`.
     """
     name, levels = ("theta", thetas) if over == "r" else ("r", rs)
     lowest = "(0" if name == "theta" else "[0"

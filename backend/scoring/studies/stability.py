@@ -137,7 +137,9 @@ Over = Literal["selected", "candidates"]
 
 
 def all_tied(values: Floats) -> Floats:
-    """Return the share of queries with one value for all systems: shape (..., systems, queries) to (...), in [0, 1].
+    """Return the share of queries, in [0, 1], on which all systems have the same value.
+
+    `values` has shape (..., systems, queries), the result has shape (...).
 
     Two systems, two queries; the second query ties them:
 
@@ -175,7 +177,9 @@ def selected(scores: Floats) -> list[int]:
 
 
 def model_selection(validation: SystemValues, test: SystemValues, over: Over = "selected") -> list[dict[str, Cell]]:
-    """Compute z-scores on test of the models that each measure selects on validation: a row for each pair of measures.
+    """Compute z-scores, on the test queries, of the models that each measure selects on the validation queries.
+
+    The result has a row for each pair of a validation measure and a test measure.
 
     With `over="selected"`, as in the paper, a model counts once for every measure that selects it, so the z-scores of
     one test measure sum to 0. With `over="candidates"`, every model counts once, selected or not. If several models tie

@@ -190,7 +190,7 @@ def query_title(query: QueryKey, facts: Facts) -> str:
 
 
 def notable_queries(board: Scoreboard) -> dict[int, str]:
-    """Return the numbers of the queries that count for all runs, those worth a look first, each with its kind.
+    """Return the number and the kind of each query that counts for all runs. Queries worth a look come first.
 
     Kinds are the keys of `KINDS`. The other queries follow in the truth's order, with an empty text as their kind.
     """
@@ -204,7 +204,7 @@ def notable_queries(board: Scoreboard) -> dict[int, str]:
 
 
 def _values(board: Scoreboard, query: QueryKey, key: str) -> dict[str, float]:
-    """Return one measure of every run for which the query counts."""
+    """Return the query's value of one measure, by name of run, for every run for which the query counts."""
     row, number = board.settings.keys.index(key), board.queries.index(query)
     values = {}
     for run in board.runs:

@@ -41,7 +41,10 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One measure, with the runs sorted by another. `tau_b` compares both orders; None if one ties all runs."""
+    """One measure, and the runs in the order of another measure.
+
+    `tau_b` compares the orders of runs by both measures. It is None if one of the measures ties all runs.
+    """
 
     key: str
     title: str
@@ -50,7 +53,7 @@ class Order:
 
 
 def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]:
-    """Return a measure at all its cut-offs and thresholds for which every run has a mean.
+    """Return the means of the best runs by one measure, at each cut-off and threshold at which all runs have a mean.
 
     `key` chooses the measure (the one in focus if None). With fewer than two cut-offs the list is empty, because a line
     needs two points.
@@ -99,7 +102,7 @@ def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
 
 
 def leaders(summary: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    """Return the best runs by one measure, as many as colours can tell apart, in the given order."""
+    """Return the best runs by one measure, as many as colours can tell apart, in the order of the summary."""
     falling = sorted(summary["runs"], key=lambda run: (run.get("upper_bound", False), -run["measures"].get(key, -1.0)))
     best = {run["name"] for run in falling[:COLOURED]}
     return [run for run in summary["runs"] if run["name"] in best]

@@ -45,7 +45,7 @@ def outcomes(summary: Mapping[str, Any]) -> Table:
 
 
 def percent(cell: Cell) -> str:
-    """Return a cell's share of the whole as text, `-` if it has none."""
+    """Return a cell's share of the total count as text in percent, `-` if it has no share."""
     return "-" if cell.share is None else f"{cell.share:.1%}"
 
 

@@ -104,7 +104,10 @@ def _in_splits(
     apart: bool | None = None,
     ranked: bool = True,
 ) -> Iterator[_Column]:
-    """Yield a column of a value for each split. If `apart` (by default with several splits), a head names the split."""
+    """Yield a column for each split; `value` gives each run's number in it.
+
+    If `apart` is true, a further head names the split. By default it is true if there are several splits.
+    """
     for split in splits:
         own = [*heads, _split_head(split)] if (len(splits) > 1 if apart is None else apart) else heads
         yield _Column(tuple(own), " ".join(head.text for head in own[1:]), split, value, show, ranked=ranked)

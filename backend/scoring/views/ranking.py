@@ -118,7 +118,7 @@ def _are_best(values: Sequence[float | None], among: Sequence[bool]) -> list[boo
 
 
 def narrow_means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
-    """Return the means with keys as rows, or runs as rows if there are more runs: for a terminal and a page of text."""
+    """Return the means for a terminal or a page of text. Rows are keys, or runs if there are more runs than keys."""
     table = means(summary, shown).without("title")
     return table if len(keys_of(summary)) >= len(summary["runs"]) else table.turned("run")
 

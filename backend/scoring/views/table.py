@@ -75,7 +75,7 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
 
 
 def judged(summary: Mapping[str, Any]) -> list[str]:
-    """Return a line for each Judged@K that runs have and the table lacks: `judged@20,0.5: mine 61.2%; ...`."""
+    """Return a line for each Judged@K that is not among the measures of the table: `judged@20,0.5: mine 61.2%; ...`."""
     runs = [run for run in summary["runs"] if run.get("judged")]
     keys = dict.fromkeys(key for run in runs for key in run["judged"] if key not in run["measures"])
     shares = {key: ", ".join(f"{run['name']} {run['judged'][key]:.1%}" for run in runs) for key in keys}
@@ -285,8 +285,8 @@ def counted_queries(summary: Mapping[str, Any], run: Mapping[str, Any]) -> Hasha
 def eligible(summary: Mapping[str, Any]) -> list[bool]:
     """Return which runs can be the best: the largest set of at least two runs that count the same queries.
 
-    Means over different queries are not comparable: a run that leaves out hard queries would look better. If two sets
-    have as many runs, the one with more queries is taken. Upper bounds do not compete.
+    Means over different queries are not comparable: a run that leaves out hard queries would look better. Of two
+    sets with equally many runs, the one with more queries is taken. Upper bounds do not compete.
 
     >>> runs = [{"counted": n, "missing": ["q"] * (3 - n)} for n in (3, 2, 3)]
     >>> eligible({"preset": "paper", "options": {"missing": "skip"}, "runs": runs})
@@ -298,9 +298,11 @@ def eligible(summary: Mapping[str, Any]) -> list[bool]:
 
 
 def fair(queries: Sequence[Hashable | None], sizes: Sequence[int]) -> list[bool]:
-    """Return which means are over the same queries as most others; none if no two are.
+    """Return for each mean whether it is over the set of queries that most means share.
 
-    `queries` identifies the queries of each mean, or is None for a mean that does not compete.
+    If no two means share their queries, all are False. Of equally common sets, the largest is taken.
+
+    `queries` identifies the queries of each mean, or is None for a mean that does not compete. `sizes` counts them.
     """
     often = Counter(item for item in queries if item is not None)
     most = max(zip(queries, sizes, strict=True), key=lambda item: (often[item[0]], item[1]), default=(None, 0))[0]

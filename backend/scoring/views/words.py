@@ -55,7 +55,7 @@ def tex_title(entry: NamedKey, *, whole: bool = False) -> str:
 
 
 def tex_level(entry: NamedKey) -> Head:
-    """Return the threshold of a column as a head, or the range over which the column is the mean."""
+    """Return a head with the threshold of a column, or with the range of thresholds if the column is their mean."""
     threshold = entry.measure.threshold
     if threshold is None:
         raise ValueError(f"{entry.key} has no threshold")
@@ -96,7 +96,7 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
 
 
 def _fewer(rows: Sequence[Row], most: int) -> str:
-    """Return which rows have fewer than `most` seeds."""
+    """Return a text that names the rows with fewer than `most` seeds; empty if there are none."""
     fewer = [
         f"{row.name} {split} {len(runs)}".replace("  ", " ")
         for row in rows
@@ -112,6 +112,6 @@ def _size(split: str, part: Summary) -> str:
 
 
 def _unlike(parts: Sequence[tuple[str, Summary]]) -> str:
-    """Return a note if runs of a split count different queries. How many each one counts is in its row."""
+    """Return a note if runs of a split count different queries, else an empty text. Each run's row gives its number."""
     unlike = any(len({run["counted"] for run in part["runs"]}) > 1 for _, part in parts)
     return ", the most that do; means over other queries are not comparable with them" if unlike else ""

@@ -1,7 +1,7 @@
 """Read and write the folder of one seed: weights, training state and history. Files are written atomically.
 
-`settings.json` has the settings and the places of the data. `best.safetensors` has the weights with the best NDCG and a
-card without places. `last.safetensors` has the state after the last epoch. `history.csv`, and the pictures of the same
+`settings.json` has the settings and the paths of the data. `best.safetensors` has the weights with the best NDCG and a
+card without paths. `last.safetensors` has the state after the last epoch. `history.csv`, and the pictures of the same
 name, show the course of training. Nothing is pickled, so reading a checkpoint never runs code from it.
 """
 
@@ -33,7 +33,7 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class Epoch(msgspec.Struct, frozen=True):
-    """The results of one epoch: mean losses over pairs, and figures of the validation queries by key."""
+    """The results of one epoch: mean losses over pairs, and means of measures over the validation queries, by key."""
 
     epoch: int
     loss: float
@@ -107,7 +107,7 @@ def _lock_of(folder: Path) -> Path:
 
 
 def write_settings(folder: Path, config: Config) -> None:
-    """Write the settings with the present places of all inputs."""
+    """Write the settings with the present paths of all inputs."""
     with new_files(folder) as part:
         (part / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(config)) + b"\n")
 

@@ -75,7 +75,10 @@ class TrainingMaterial:
         return int((self.pairs.last - self.pairs.first).max()) + 1
 
     def fingerprint(self, config: Config) -> str:
-        """Return a hash of everything but the seed that decides the weights of an epoch and the choice of the best."""
+        """Return a hash of all settings and data that decide the weights of an epoch and which epoch is best.
+
+        The seed is not part of it.
+        """
         settings = msgspec.to_builtins(config)
         for name in _ANY_TIME:
             settings.pop(name)
@@ -121,7 +124,10 @@ def folder_of(config: Config, seed: int) -> Path:
 
 
 def identity_of(encoder: str | None, rate: float) -> str:
-    """Return the identity of features for a card, as a model must search with the features that it was trained on."""
+    """Return a text that identifies features: their encoder and rate. A model card has it.
+
+    A model must search with the same kind of features that it was trained on.
+    """
     return f"{encoder or 'an encoder that the file does not name'}, {rate:g} rows a second"
 
 
@@ -198,7 +204,7 @@ def _done(config: Config, epochs: list[Epoch]) -> bool:
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Seed torch and make its sums deterministic; restore both afterwards."""
+    """Seed torch and make its sums deterministic; afterwards restore its random state and its mode."""
     before = torch.get_deterministic_debug_mode()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -270,7 +276,7 @@ def loss_of(
 
 
 def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
-    """Return NDCG@20 of the validation queries, as `reelrank evaluate` computes it."""
+    """Return the mean NDCG@20 of the validation queries by key, as `reelrank evaluate` computes it."""
     val = material.val
     run = predicting.predict(
         network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)

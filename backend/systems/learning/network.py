@@ -112,7 +112,7 @@ class LateInteraction(nn.Module):
         return EncodedVideos(normalize(retrieval, dim=-1), location, mask)
 
     def queries(self, vectors: Tensor) -> EncodedQueries:
-        """Encode queries: float32 `(queries, sentence_dim)`."""
+        """Encode queries, given their sentence vectors, float32 `(queries, sentence_dim)`."""
         encoded = self.sentence(vectors)
         retrieval, location = (head(encoded) for head in self.query_heads)
         return EncodedQueries(normalize(retrieval, dim=-1), location)
@@ -174,7 +174,7 @@ def negatives_of(positives: Tensor, *, masked: bool) -> Tensor:
 
     Args:
         positives: bool `(pairs, pairs)`, whether the video of pair j has a moment of the query of pair i.
-        masked: leave out all positives (TVR-Ranking, C.1); else only each pair's own video.
+        masked: whether all positives are left out (TVR-Ranking, C.1); if not, only each pair's own video is.
     """
     return ~positives if masked else ~torch.eye(len(positives), dtype=torch.bool, device=positives.device)
 
@@ -202,7 +202,9 @@ def nce_loss(scores: Tensor, negatives: Tensor, temperature: float) -> Tensor:
 
 
 def hinge_loss(scores: Tensor, negatives: Tensor, margin: float) -> Tensor:
-    """Return the hinge loss of each pair, `(pairs,)`: how far it is from a margin over negatives, both ways added.
+    """Return the hinge loss of each pair, `(pairs,)`: by how much it fails to beat its negatives by the margin.
+
+    The losses against other videos and against other queries are added.
 
     XML, section 4 (video retrieval): max(0, D + s(v', q) - s(v, q)) + max(0, D + s(v, q') - s(v, q)). There v' and
     q' are drawn from the batch; here the loss is the mean over all of them, the expectation of a draw. It is 0 without

@@ -35,7 +35,9 @@ class ScoredSpans:
 
 
 def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> ScoredSpans:
-    """Return the `count` best spans, or all if there are fewer; equals in the order of video, first and last clip.
+    """Return the `count` best spans, or all if there are fewer.
+
+    Spans of equal score are in the order of their video, first clip and last clip.
 
     Args:
         scores: `(videos,)`, the score that a video adds to all its spans.

@@ -35,7 +35,7 @@ class Rivals:
     ) -> None:
         """Match the queries and videos of the training set with those of the negatives.
 
-        A video that the negatives lack is a negative of no query, and has none.
+        A video that is not among the negatives is a negative of no query, and no query is a negative of it.
 
         Args:
             negatives: the negatives that were read.
@@ -43,7 +43,7 @@ class Rivals:
             texts: the texts of the training set's queries, equal to those of the negatives.
             pairs: the pairs of the training set.
             clips: the clips of all videos.
-            uniform: whether all potential negatives are equally likely, instead of by p'.
+            uniform: whether all potential negatives are equally likely; if not, they are drawn by p'.
 
         Raises:
             InputError: the negatives lack a query of a pair, or one of their videos has no clips.
@@ -101,7 +101,10 @@ class Rivals:
         return DrawnNegatives(potential, videos, videos_count, queries, queries_count)
 
     def _positive(self, queries: Indices, videos: Indices) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
-        """Return whether each video has a moment of each query of the training set; False for -1, any other query."""
+        """Return for each pair of a query and a video whether the video has a moment of the query.
+
+        A query is its index in the training set. A query of -1 is not in the training set and gives False.
+        """
         pairs = zip(queries.ravel().tolist(), videos.ravel().tolist(), strict=True)
         positive = [query >= 0 and bool((self.pairs.positives[query] == video).any()) for query, video in pairs]
         return np.array(positive, dtype=bool).reshape(videos.shape)
@@ -111,8 +114,9 @@ class Rivals:
 class DrawnNegatives:
     """The negatives of a batch of B pairs, with S drawn for each pair.
 
-    `potential` is `(B, B)`, `videos` `(B, S)` are indices of videos, `queries` `(B, S)` rows of the negatives. A mask
-    of the same shape beside each of the last two says which of them count.
+    `potential`, `(B, B)`, says which videos are potential negatives of which queries. `videos`, `(B, S)`, holds indices
+    of drawn videos, and `queries`, `(B, S)`, the row numbers of drawn queries in the negatives. The masks
+    `videos_count` and `queries_count` say which of these count.
     """
 
     potential: Tensor
