@@ -48,7 +48,7 @@ def adjudicate(
         now: seconds since 1970.
 
     Raises:
-        Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
+        Overtaken: there is an act that the lead had not seen. If it is this same act, sent twice, nothing changes.
         ProjectError: no such pair, no reason, or not a relevance.
     """
     reason = reason.strip()
@@ -75,7 +75,7 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
     The arguments are those of `adjudicate`.
 
     Raises:
-        Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
+        Overtaken: there is an act that the lead had not seen. If it is this same act, sent twice, nothing changes.
         ProjectError: no such pair, or it is not discarded.
     """
     with writing(project.store) as db:
@@ -280,7 +280,7 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
         now: seconds since 1970.
 
     Raises:
-        Overtaken: there is a reply that the lead had not seen. The same one sent again changes nothing.
+        Overtaken: there is a reply that the lead had not seen. If it is this same reply, sent twice, nothing changes.
         ProjectError: no such note, no text, or a text that is too long.
     """
     text = tidy(text)

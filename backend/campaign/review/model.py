@@ -224,7 +224,10 @@ class QueryReview:
 
     @property
     def last(self) -> tuple[int | None, ...]:
-        """Relevances of the last `speak` candidates, which the rule about next batches looks at (of 20: rank 16-20)."""
+        """Relevances of the last `speak` candidates, which the rule about next batches looks at.
+
+        Of 20 candidates, these may be ranks 16-20.
+        """
         return self.relevances[-self.speak :]
 
 
@@ -257,7 +260,8 @@ class QueryFilter:
 class QueryPlace:
     """The position of a query in a list: its number counted from 1, the number of all queries, and its neighbours.
 
-    A query that is not in the list, or no longer, has no number. Its neighbours are those it would have there.
+    The number is None if the query is not in the list. Its neighbours are then the two queries that it would stand
+    between.
     """
 
     number: int | None

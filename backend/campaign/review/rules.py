@@ -15,7 +15,7 @@ _QUANTA = 100_000
 
 
 class Graded(Protocol):
-    """A pair of a probe as the bins need it."""
+    """The rank, similarity and relevance of a probe pair, which decide about its bins."""
 
     @property
     def rank(self) -> int:
@@ -50,7 +50,7 @@ def by_similarity(pairs: Iterable[Graded]) -> list[Bin]:
 
 
 def rank_bin(place: int) -> str:
-    """Return the name of the bin of ranks at a place, counted from 0.
+    """Return the name of a bin of ranks, given the position of the bin, counted from 0.
 
     >>> rank_bin(0), rank_bin(11), rank_bin(12)
     ('1–5', '56–60', 'others')

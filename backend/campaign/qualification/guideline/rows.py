@@ -60,7 +60,7 @@ def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None
 
 
 def readers(db: Database) -> dict[int, int]:
-    """Return, by version, how many annotators who may sign in were shown it as their newest."""
+    """Return, for each version, how many annotators who may sign in were shown it and no newer one."""
     rows = db.conn.execute(
         "SELECT version, count(*) FROM (SELECT max(version) AS version FROM guideline_seen "
         "JOIN annotator USING (annotator_id) WHERE NOT suspended AND NOT simulated GROUP BY annotator_id) "
@@ -153,7 +153,7 @@ def fault(db: Database, moment_id: MomentId) -> str:
 
 
 def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
-    """Return the pairs of the project with this moment and this text, in upper or lower case."""
+    """Return the pairs of the project with this moment and this text; case does not matter."""
     rows = db.conn.execute(
         "SELECT p.pair_id, c.verdict IN ('consensus', 'adjudicated', 'discarded'), c.relevance FROM pair p "
         "JOIN query q USING (query_id) LEFT JOIN consensus c USING (pair_id) "

@@ -1,4 +1,4 @@
-"""Values of the guideline and of practice, and rules: which texts two versions differ in, and who has to read it."""
+"""Data classes of the guideline and of practice; rules on how two versions differ and who has to read the guideline."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -48,7 +48,7 @@ def guideline_versions(project: Project, by: Lead | Operator) -> list[GuidelineV
 
 @permissions.in_charge
 def guideline_readers(project: Project, by: Lead | Operator) -> dict[int, int]:
-    """Return how many annotators were shown each version as their newest."""
+    """Return, for each version, how many annotators were shown it and no newer one."""
     return rows.readers(project.store.db)
 
 
@@ -178,7 +178,7 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
 class News:
     """The changes of the guideline since a person was shown it.
 
-    `reasons` are those of every version since, the oldest first.
+    `reasons` says why each version since then was made, the oldest first.
     """
 
     version: int

@@ -73,7 +73,8 @@ def add_run(
         name: name of the run; None takes the name of the file without its ending.
         videos: a map `name -> [duration, index]`, or the release that has it, for a run that gives videos by index.
             The project stores the names.
-        upper_bound: whether the run knows what no competing system can know. A run whose name says so is one too.
+        upper_bound: whether the run knows what no competing system can know. A run whose name says
+            that it is an upper bound counts as one too.
         now: seconds since 1970.
 
     Raises:

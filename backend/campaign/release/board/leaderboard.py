@@ -63,22 +63,22 @@ def truth_names(project: Project, by: Lead | Operator) -> list[str]:
 def truth_of_runs(project: Project, by: Lead | Operator, names: Collection[str] | None = None) -> str | None:
     """Return the truth that fits most of the named kept runs, or most of all kept runs if `names` is None.
 
-    A truth fits a run if the run answers one of its queries. Of several equal ones the first counts. None if no truth
-    fits a run.
+    A truth fits a run if the run answers one of its queries. If several truths fit equally many runs, the first one is
+    returned. If no truth fits a run, the result is None.
     """
     answered = kept_rows.answered(project.store.db, Shelf.RUNS)
     return _fitting(_answers(project, by), [ids for name, ids in answered.items() if names is None or name in names])
 
 
 def _fitting(truth_queries: Mapping[str, frozenset[str]], runs: Sequence[frozenset[str]]) -> str | None:
-    """Return the truth that has queries of most runs, the first of equal ones; None if no truth has any."""
+    """Return the first truth that shares queries with the most runs; None if no truth shares any."""
     fits = {truth: sum(not ids.isdisjoint(run) for run in runs) for truth, ids in truth_queries.items()}
     best = max(fits, key=fits.__getitem__, default=None)
     return best if best is not None and fits[best] else None
 
 
 def _answers(project: Project, by: Lead | Operator) -> dict[str, frozenset[str]]:
-    """Return the ids of each truth's queries, by the names of `truth_names`."""
+    """Return the ids of each truth's queries, by the truth's name in `truth_names`."""
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
         finished = truths.own_queries(project, by)[0]
@@ -209,9 +209,10 @@ def _truth(project: Project, by: Lead | Operator, name: str) -> Truth:
 
 
 def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kept]:
-    """Return the kept truths by the names that people choose them by.
+    """Return the kept truths, by the names under which people choose them.
 
-    That is their own name, unless a truth of the project or of a release has the same name. Then " (kept)" is added.
+    A kept truth is chosen by its own name. If a truth of the project or of a release has the same name, " (kept)" is
+    added.
     `add_truth` refuses the names of the project's own truths now, but an older file may still have one.
     """
     own = {*OWN_TRUTHS, *releases}

@@ -1,4 +1,4 @@
-"""Values and events of the ground truths and runs that a project keeps."""
+"""The ground truths and runs that a project keeps, as list entries, and the events about them."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from backend.core.messages import said
 class Kept:
     """One entry in the list of kept ground truths or runs.
 
-    `file` and `sha256` are those of the file that was added, `added_at` is in seconds since 1970. `added_by` is the
+    `file` and `sha256` describe the file that was added. `added_at` is in seconds since 1970. `added_by` is the
     name of the person; None if it was added on the command line. An `upper_bound` is a run that knows what no competing
     system can know.
     """

@@ -84,7 +84,7 @@ def listed(db: Database, shelf: Shelf) -> list[Kept]:
 
 
 def _marked(db: Database) -> frozenset[tuple[str, float]]:
-    """Return name and time of the runs that were added as upper bounds, as their events say."""
+    """Return (name, time added) of each run that its event marks as an upper bound."""
     sql = "SELECT payload ->> 'name', at FROM event WHERE kind = ? AND payload ->> 'upper_bound' IS NOT NULL"
     return frozenset((name, at) for name, at in db.conn.execute(sql, [RUN_ADDED.kind]))
 
@@ -114,7 +114,7 @@ def facts(db: Database, shelf: Shelf, name: str) -> Facts:
 
 
 def _stored(db: Database, shelf: Shelf, name: str) -> str:
-    """Return the stored name that is canonically equal in Unicode to a typed name, or the typed name if none is."""
+    """Return the stored name that equals `name` after Unicode normalisation; `name` itself if there is none."""
     names = [kept.name for kept in listed(db, shelf)]
     return name if name in names else next((kept for kept in names if nfc(kept) == nfc(name)), name)
 

@@ -67,16 +67,16 @@ def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth
 
 
 def own_queries(project: Project, by: Lead | Operator) -> tuple[list[QueryCounts], list[QueryCounts]]:
-    """Return the queries of the project's own truths, and those that will join them later.
+    """Return two lists: the queries in the project's own truths, and the queries that will join them later.
 
-    The latter have settled pairs already, but other pairs still wait for grades.
+    A query in the second list has settled pairs already, but other pairs of it still wait for grades.
     """
     preview = release_preview(project, by)
     return list(preview.queries), [query for query in preview.unfinished if query.settled]
 
 
 def released_truths(project: Project, by: Lead | Operator) -> dict[str, ReleasedTruth]:
-    """Return the truths of the releases whose files still exist, by the names to choose them by; newest first."""
+    """Return the truths of releases whose files still exist, by the names that people choose from; newest first."""
     return {
         f"release {release.name}, {split}": ReleasedTruth(release.name, f"{split}.json", release.sha256)
         for release in list_releases(project, by)

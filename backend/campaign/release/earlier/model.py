@@ -1,4 +1,4 @@
-"""Values of an earlier campaign: the rows of its two files, and the report of an import."""
+"""Data classes for an earlier campaign: the rows of its two files, and the report of an import."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 
 
 class EarlierGrade(NamedTuple):
-    """One row of the raw annotations, with the seat that it takes; None for values that the file does not have."""
+    """One row of the raw annotations, with the seat that it takes; a field is None if the file does not state it."""
 
     row: int
     pair_id: int
@@ -50,7 +50,7 @@ class EarlierPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EarlierCampaign:
-    """The content of both files. If there are `problems`, only the rows that could be read."""
+    """The content of both files. If there are `problems`, it has only the rows that could be read."""
 
     raw_file: str
     pairs_file: str
@@ -70,7 +70,7 @@ class EarlierCampaign:
 
 @dataclass(frozen=True, slots=True)
 class JudgementsReport:
-    """Counts of what an import added, and of irregularities. Verdicts are those of the pairs that the file grades."""
+    """Counts of what an import added, and of irregularities. Verdicts are counted for pairs that the file grades."""
 
     rows: int
     pairs: int

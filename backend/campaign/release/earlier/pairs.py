@@ -67,7 +67,10 @@ def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair 
 
 
 def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str, int | None]]) -> int | None:
-    """Return how many pairs have another verdict or relevance in their file than here; None if it has neither."""
+    """Return how many pairs have another verdict or relevance in the file than in the project.
+
+    None if the file states no verdict and no relevance.
+    """
     stated = [pair for pair in pairs if (pair.verdict, pair.relevance) != (None, None)]
     if not stated:
         return None

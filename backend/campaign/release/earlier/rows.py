@@ -18,7 +18,7 @@ KnownPair = tuple[str, Span]
 
 
 class NewPair(NamedTuple):
-    """A pair to add. A pair of which only the number is known has no other value."""
+    """A pair to add. If only its number is known, all other fields are None."""
 
     pair_id: int
     batch_id: int | None = None

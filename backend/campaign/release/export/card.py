@@ -108,7 +108,7 @@ def _relevances(documents: Documents, values: Mapping[str, TruthValues]) -> "alt
 def _shares(
     counted: Mapping[str, Counter[int]], across: str, title: str, sorted_by: Sequence[int] | None = None
 ) -> "alt.Chart":
-    """Return a bar chart of how often each whole number occurs, as shares of each split, side by side."""
+    """Return a bar chart: for each whole number, the share of each split that has it, the splits side by side."""
     import altair as alt
 
     splits = [name for name in counted if name != ALL]

@@ -266,7 +266,7 @@ def export_form(
         out: folder to make; it must not exist, or be empty.
         form: `trec`, `parquet` or `qvhighlights`.
         options: what the release includes.
-        threshold: for QVHighlights: the lowest relevance of a window; if None, that of the best two grades.
+        threshold: for QVHighlights: the lowest relevance of a window; None takes the second-best grade, but at least 1.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:

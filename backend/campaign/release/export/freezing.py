@@ -146,7 +146,8 @@ def export_release(
         by: the person who asks for it.
         out: folder to make; it must not exist, or be empty. With None, the project only keeps the zip.
         options: what the release includes.
-        name: name of the release; None takes the name of the same earlier release, or the next `release-N`.
+        name: name of the release; None takes the name of an earlier release with the same content, or
+            the next `release-N`.
         notes: notes about the release, for the project's list.
         keep: whether the project keeps it as a zip.
         now: seconds since 1970, recorded with the person.

@@ -133,8 +133,8 @@ class ReleaseSelection:
 
     Attributes:
         queries: the queries in the release.
-        unfinished: left out, because pairs of them wait for grades.
-        without_relevance: left out, because no pair of them can be in the truth.
+        unfinished: queries left out because some of their pairs wait for grades.
+        without_relevance: queries left out because none of their pairs can be in the truth.
         unfinished_within: those of `queries` that are unfinished.
     """
 

@@ -78,7 +78,10 @@ def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
 
 
 def _csv_schema(columns: Sequence[str]) -> Any:
-    """Return the schema of a CSV file. `adjudicated` is a relevance in the file of grades, a flag in that of pairs."""
+    """Return the schema of a CSV file.
+
+    `adjudicated` is a relevance in the file of grades; in the file of pairs it is 0 or 1.
+    """
     types = {**_TYPES, "adjudicated": pa.int64(), "simulated": pa.int64()}
     return pa.schema([(name, types.get(name, pa.string())) for name in columns])
 

@@ -93,7 +93,7 @@ def remove(db: Database, release_id: int, reason: str, *, at: float, by: Annotat
 def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, str]]:
     """Return (pair, sentence about what a lead did to it) for each act at or after `since` and before `until`.
 
-    Both are seconds since 1970.
+    `since` and `until` are in seconds since 1970.
     """
     rows = db.conn.execute(
         "SELECT d.pair_id, d.kind, d.relevance, d.reason, a.name FROM lead_act d "
@@ -107,9 +107,9 @@ def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, st
 
 
 def grades_by_guideline(db: Database) -> dict[int, int]:
-    """Return the number of current grades by guideline version, without imported grades and those of probes.
+    """Return, for each guideline version, the number of current grades that were given under it.
 
-    The newest version is always included.
+    Imported grades and grades of probe pairs are left out. The newest version is always included.
     """
     rows = db.conn.execute(
         "SELECT (SELECT max(version) FROM guideline_version WHERE since IS NULL OR since <= s.graded_at), count(*) "
@@ -121,7 +121,10 @@ def grades_by_guideline(db: Database) -> dict[int, int]:
 
 
 def last_change(db: Database) -> float:
-    """Return the time of the last event of `CHANGES`, grade or decision of a lead, in seconds since 1970."""
+    """Return the time of the latest change: an event in `CHANGES`, a grade or a lead's decision.
+
+    The time is in seconds since 1970.
+    """
     marks = ", ".join("?" * len(CHANGES))
     at: float = db.conn.execute(
         f"SELECT max(coalesce((SELECT max(at) FROM event WHERE kind IN ({marks})), 0), "

@@ -38,10 +38,10 @@ class Statistics:
         queries: number of queries; `distinct_queries` is the number of their distinct texts.
         pairs: number of pairs of a query and a moment; a moment that goes with two queries counts twice.
         moments: number of distinct moments.
-        videos: number of distinct videos. Figures of hours leave out `videos_without_duration` of them.
+        videos: number of distinct videos. `videos_without_duration` of them are left out of the hours.
         vocabulary: number of distinct words.
-        verbs_at_least: number of verbs (base forms) of which a form occurs that can only be a verb.
-        verbs_at_most: number of verbs (base forms) of which any form occurs, even if it may be a noun there.
+        verbs_at_least: number of verbs (base forms) that certainly occur: in a form that can only be a verb.
+        verbs_at_most: number of verbs (base forms) that may occur: in any form, even one that may be a noun.
         moment_hours: hours of the distinct moments; where moments overlap, the time counts for each.
         video_hours: hours of the distinct videos; None if no duration is known, like `mean_video_s`.
         mean_moment_s: mean over distinct moments; `mean_pair_s` is the mean over pairs, as papers give it.

@@ -153,13 +153,13 @@ _EMPTIED_TABLES = ("agenda", "seat", "pair", "batch", "candidate_source", "sourc
 
 
 def work(db: Database) -> dict[str, int]:
-    """Return how much there is of each kind of work on pairs and queries; kinds without any are left out."""
+    """Return how often each kind of work on pairs and queries, such as grades, occurs; counts of 0 are left out."""
     counts = {words: db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for words, table in _WORK.items()}
     return {words: count for words, count in counts.items() if count}
 
 
 def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
-    """Return (name, lease until) of everybody who holds a pair right now; times in seconds since 1970."""
+    """Return (name, end of the lease in seconds since 1970) of everybody who holds a pair right now."""
     rows = db.conn.execute(
         "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) WHERE s.lease_until >= ? "
         "GROUP BY a.annotator_id ORDER BY a.name",
@@ -247,7 +247,7 @@ class ProbePair:
 
 
 def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
-    """Return the pairs that the probes need judged: those of the probes, and those of rank `top` or better in batches.
+    """Return the pairs that probes look at: their own pairs, and pairs of batches with rank `top` or better.
 
     Only queries that have a probe are included, in judging order and by rank.
     """

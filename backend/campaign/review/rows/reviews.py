@@ -218,10 +218,10 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
 
 
 def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]:
-    """Return the candidate sources of each pair, by source number. A source with several spans has its best rank.
+    """Return the candidate sources of each pair, by source number. Of several spans of a source, the best rank counts.
 
-    For more pairs than `_AT_ONCE` the answer is empty where only captions found candidates: then the pairs' own ranks
-    say the same.
+    The answer is empty for more pairs than `_AT_ONCE` if captions are the only source. The ranks of the pairs
+    themselves say the same then.
     """
     condition, values = _page_condition(ids, "p.pair_id")
     known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}

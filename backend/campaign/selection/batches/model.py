@@ -36,7 +36,7 @@ class BatchRule:
     """When the next batch of a query is worth opening: one of two conditions on its last open candidates.
 
     Either the mean of their relevances is at least `mean`, or at least `finds` of them have a relevance of `grade` or
-    more. None switches a condition off, never both.
+    more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
     """
 
     last: int
@@ -118,7 +118,7 @@ class RuleReading:
 
     @property
     def words(self) -> str:
-        """The numbers beside those that the rule needs, then the recommendation.
+        """The numbers of the query with what the rule needs, then the recommendation, in words.
 
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 5, 12, 3, RuleWord.OPEN).words
         'mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open'
@@ -129,7 +129,7 @@ class RuleReading:
 
     @property
     def numbers(self) -> str:
-        """The same numbers without the recommendation."""
+        """The numbers of the query with what the rule needs, in words, without the recommendation."""
         parts = []
         if self.rule.mean is not None:
             wanted = _decimals(self.rule.mean)
@@ -276,8 +276,9 @@ LONGEST = 40
 def default_rule(scale: Scale, batch_size: int) -> BatchRule:
     """Return the rule of a campaign whose leads have set none.
 
-    It looks at the last quarter of a batch, at least at one candidate: at the last five of 20. Their mean has to reach
-    the middle of the scale. Or more than half of them need one of the two best grades, never the lowest grade.
+    It looks at the last quarter of a batch, at least at one candidate: at the last five of 20. A batch is
+    worth opening if their mean relevance reaches the middle of the scale. It is also worth opening if more than half
+    of them have one of the two best grades. The lowest grade never counts as one of these.
 
     Args:
         scale: the campaign's grades.

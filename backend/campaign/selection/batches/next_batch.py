@@ -198,7 +198,7 @@ def who(name: str | None, me: Lead | Operator) -> str:
 
 
 def tidied(reason: str, what: str) -> str:
-    """Return a reason as it is stored; `what` names the action that needs one, empty if a reason is optional.
+    """Return a reason as it is stored. `what` names the action that needs a reason; it is empty if none is needed.
 
     Raises:
         ProjectError: a needed reason is missing, or it is too long.

@@ -68,7 +68,10 @@ def declined(db: Database, query_id: QueryId) -> DeclinedBatch | None:
 
 
 def taken_back(db: Database, query_id: QueryId, number: int) -> tuple[str | None, float] | None:
-    """Return who last took back declining a batch (None: the command line), and when."""
+    """Return who last took back the decision to decline a batch (None: the command line), and when.
+
+    The result is None if nobody took it back.
+    """
     row = db.conn.execute(
         "SELECT a.name, d.ended_at FROM declined_batch d LEFT JOIN annotator a ON a.annotator_id = d.ended_by "
         "WHERE d.query_id = ? AND d.number = ? AND d.ended_at IS NOT NULL ORDER BY d.declined_id DESC LIMIT 1",

@@ -123,7 +123,7 @@ def accept_suggestions(
 
 
 def _as_seen(query: batches_rows.OpenQuery, suggestion: Suggested) -> bool:
-    """Return whether the next batch of a query and its numbers are as they were suggested."""
+    """Return whether a query's next batch, and the numbers behind the recommendation, are as in the suggestion."""
     state = query.state
     same = (query.batches + 1, state) == (suggestion.number, NextState.READY)
     return same and model.rule_reading(suggestion.reading.rule, query.relevances) == suggestion.reading
@@ -159,7 +159,7 @@ def _nothing(seen: Suggestions, decline: bool) -> str:
 
 
 def _others(store: Store, by: Lead | Operator, suggestion: Suggested, *, now: float) -> str:
-    """Return a message that says, for one query, who overtook the suggestion or that grades changed."""
+    """Return a message about one overtaken suggestion: who opened or declined the batch, or that grades changed."""
     with reading(store) as db:
         opened = batches_rows.opened(db, suggestion.query_id, suggestion.number)
         declined = batches_rows.declined(db, suggestion.query_id)

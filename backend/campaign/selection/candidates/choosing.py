@@ -187,7 +187,7 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
 
 
 def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
-    """Return the queries of `to_judge`, and require captions, because they alone find the candidates here.
+    """Return the queries of `to_judge`; refuse a project without captions, because only captions find candidates here.
 
     Raises:
         ProjectError: there are no queries yet, a batch cannot have this size, or no moment has a caption.
@@ -264,7 +264,7 @@ def search_by_block(
     """Do the same as `search`, a block of queries at a time, so that only one block is in memory.
 
     Yields:
-        A block of queries, in order; their candidates, in columns; and for each searched caption its moments.
+        A block of queries, in order; their candidates, in columns; and the moments of each searched caption.
     """
     captions = captions_rows.searchable_captions(project.store.db)
     moments_of: dict[str, list[int]] = {}

@@ -53,7 +53,7 @@ class FoundSpan:
     """A span that a source found for a query, and the candidate (a moment) that it counts as.
 
     `rank` and `score` are those of the source's own list; the score is None where the source comes from a release.
-    The span is the source's, in seconds; that of the moment is near it.
+    `start_s` and `end_s` are the times that the source gave, in seconds; the moment's own times are near them.
     """
 
     query_id: QueryId
@@ -66,7 +66,10 @@ class FoundSpan:
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """A source that found a candidate, with the candidate's rank and score there: of several near spans, the best."""
+    """A source that found a candidate, with the candidate's rank and score in its list.
+
+    If several spans of the source count as the candidate, these are the rank and score of the best one.
+    """
 
     source: CandidateSource
     rank: int
@@ -94,10 +97,11 @@ class PoolingReport:
     """The result of pooling runs.
 
     `queries` counts the queries for which a source found something, `without` the other queries to be judged.
-    `candidates` counts those new on the lists, `moments` those of them new in the project, and `pairs` those handed
-    out at once. `encoder` is the one used for captions beside the runs, None without captions. `split_ties` is as in
-    `CandidateReport`. `without_file` counts the videos whose file is not known yet. `visual` is the identity of the
-    model that looked at frames, None without one. `unseen` gives the reason for each video that it could not look at.
+    `candidates` counts the candidates that are new on the lists. Of these, `moments` counts those that are new in the
+    project, and `pairs` those handed out at once. `encoder` is the encoder for captions; it is None if captions were
+    not searched. `split_ties` is as in `CandidateReport`. `without_file` counts the videos whose file is not known
+    yet. `visual` is the identity of the model that looked at frames; it is None if none did. `unseen` gives the reason
+    for each video that the model could not look at.
     """
 
     part: int
@@ -150,7 +154,10 @@ CANDIDATES_ADDED = Event("candidates_added", EventGroup.MATERIAL, _addition_word
 
 
 class SeenSpan(NamedTuple):
-    """A span of a video as a source found it: `rank` is its place in the source's list, from 1; `source` a number."""
+    """A span of a video as a source found it.
+
+    `rank` is its place in the source's list, from 1; `source` is the number of the source.
+    """
 
     rank: int
     video: str
@@ -205,7 +212,8 @@ def pool(
         numbers: yields numbers for moments that the project lacks.
 
     Returns:
-        Every candidate with a span: by best rank, then by the number of sources that found it, then by place.
+        Every candidate that a span was merged into. They are ordered by best rank, then by the number of sources that
+        found them (most first), then by video and times.
 
     >>> from itertools import count
     >>> near = [SeenSpan(1, "v", 0, 10, 0), SeenSpan(1, "w", 5, 9, 1), SeenSpan(2, "v", 1, 10, 1)]
@@ -233,7 +241,10 @@ def pool(
 
 
 def _nearest(span: SeenSpan, among: Iterable[_Near], iou: Fraction) -> _Near | None:
-    """Return what overlaps a span most, if by `iou` or more; of equals the earlier, then the shorter one."""
+    """Return the moment or candidate that overlaps a span most; None if none overlaps it by `iou` or more.
+
+    Of several that overlap it equally, the one that starts earlier is taken, then the shorter one.
+    """
     found, best = None, (iou, 0, 0)
     for one in among:
         inter = min(span.end, one.end) - max(span.start, one.start)

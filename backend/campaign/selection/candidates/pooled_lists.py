@@ -48,7 +48,7 @@ class Material:
 
 
 def read(project: Project, given: Given, options: CandidatePooling, *, without_runs: bool = False) -> Material:
-    """Read and check the input of a pooling, the runs last; `without_runs` allows a pooling without any.
+    """Read and check the input of a pooling; the runs are read last. `without_runs` allows a pooling without runs.
 
     Raises:
         InputError: with everything that is wrong with the runs.

@@ -142,9 +142,9 @@ def documents(
 def moment_documents(project: Project, *, with_published: bool = False) -> dict[MomentId, dict[str, Any]]:
     """Return every moment in the form of the release.
 
-    Its caption is an imprecise one, or empty where there is none, because published captions may hold names. If no
-    caption of the project was rewritten, it is the published one. `with_published` adds the published one in any case,
-    in a field of its own. Both are None for a moment without any caption.
+    Once captions of the project were rewritten, `caption` is the moment's imprecise caption, or empty if it has none:
+    published captions may hold names. Before that, `caption` is the published caption. `with_published` adds the
+    published caption in a field of its own. Both are None for a moment without any caption.
     """
     db = project.store.db
     imprecise = rows.released_captions(db)

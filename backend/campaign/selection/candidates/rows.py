@@ -141,7 +141,7 @@ def last_rank(db: Database, query_id: QueryId) -> int:
 
 
 def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
-    """Return the moments in the batches of each query, without those of probes."""
+    """Return the moments in the batches of each query; moments that only a probe has are left out."""
     moments: dict[QueryId, set[MomentId]] = defaultdict(set)
     for row in db.conn.execute(
         "SELECT p.query_id, p.moment_id FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL"
@@ -213,7 +213,7 @@ def open_batch_of(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Open a batch of these candidates of a query, which are in no batch yet, with the first seats free.
+    """Open a batch of these candidates of a query, which are in no batch yet; the first seats of each pair are free.
 
     Pairs that the query's probe handed out already move to the batch, with their seats and grades.
     """

@@ -252,7 +252,7 @@ class Merging:
 
         Args:
             query_id: the query.
-            listed: its candidates so far, with rank and similarity if captions or frames find them now.
+            listed: candidates that the query has already, each with a rank and score if captions or frames find it now.
         """
         by_moment: dict[MomentId, MergedSpan] = {}
         for moment_id, rank, score, source in listed:

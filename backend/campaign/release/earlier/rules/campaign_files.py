@@ -239,7 +239,7 @@ class _Reading:
                 yield pair
 
     def _ranked(self, pairs: list[EarlierPair]) -> list[EarlierPair]:
-        """Return the pairs with ranks: those of the file, else by falling similarity within each query."""
+        """Return the pairs with the ranks of the file; without them, rank each query's pairs by falling similarity."""
         if "rank" in self.table.columns:
             return pairs
         by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)

@@ -74,7 +74,7 @@ def check_truth(truth: Sequence[Queries[GradedMoment]], spans: SpanFaults, grade
     Args:
         truth: the content of both files, or of one.
         spans: checks the moments of the release.
-        grades: the grades of its scale.
+        grades: the grades of the release's scale.
     """
     first_places = FirstPlaces()
     scale = ", ".join(map(str, grades))

@@ -139,7 +139,10 @@ def pair_rows(
     *,
     pooled: bool,
 ) -> list[tuple[object, ...]]:
-    """Return the rows of `raw_query_moment_pair.csv` with `pair_columns`, one for each pair, in the truth or not."""
+    """Return the rows of `raw_query_moment_pair.csv`: one for each pair, even if it is not in the truth.
+
+    `pair_columns` names the columns.
+    """
     query_ids = {query.query_id for query in selection.queries}
     rows: list[tuple[object, ...]] = []
     for p in pairs:

@@ -22,7 +22,7 @@ _SETTLED = (Verdict.CONSENSUS.value, Verdict.ADJUDICATED.value)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The grading rule of a release, and what its manifest says is left out."""
+    """The grading rule of a release, and the queries and pairs that its manifest lists as left out."""
 
     grades: range
     tolerance: int = 1
@@ -42,7 +42,7 @@ class Judged:
     rule: Rule
 
     def decisions(self) -> Callable[[int], tuple[tuple[int, ...], Decision]]:
-        """Return a function that returns the grades of a pair, and the decision that follows from them."""
+        """Return a function from a pair id to the grades of that pair and the decision that follows from them."""
         grades_by_pair: defaultdict[int, list[int]] = defaultdict(list)
         for grade in self.campaign.grades:
             grades_by_pair[grade.pair_id].append(grade.grade)
@@ -101,7 +101,7 @@ def read_decided(
 
 
 def check_pairs(campaign: EarlierCampaign, spans: SpanFaults, grades: range) -> Iterator[Problem]:
-    """Yield the problems of single pairs that their reader does not check."""
+    """Yield problems within single pairs, of kinds that `read_campaign` does not check."""
     for pair in campaign.pairs:
         faults = list(spans.span_faults(*pair.span, campaign.durations.get(pair.span[0])))
         if pair.verdict is not None and pair.verdict not in [verdict.value for verdict in Verdict]:

@@ -39,9 +39,9 @@ class ReturnedMoment:
     duration_s: float | None
 
     def stored(self) -> CaptionedMoment | None:
-        """Return the moment with its published caption, its other caption, or `NO_CAPTION`, whichever it has first.
+        """Return the moment with its published caption; without one, with its other caption, else with `NO_CAPTION`.
 
-        None if nobody described the moment.
+        The result is None if nobody described the moment.
         """
         if self.caption is None and not self.published:
             return None
@@ -73,8 +73,8 @@ def moments(
         pairs: the pairs of `raw_query_moment_pair.csv`, in file order.
         published: the published captions of that file, by row.
         durations: durations of the videos in that file, in seconds.
-        imprecise: whether empty captions of that file were kept back. A moment that a JSON file has with a null
-            caption has none.
+        imprecise: whether an empty caption in that file means that the release kept the caption back. If a JSON
+            file has null there, nobody described the moment.
     """
     returned: dict[Span, ReturnedMoment] = {}
     for pair in pairs:

@@ -82,7 +82,7 @@ class PartStatistics:
         judged: moments with a relevance, per query.
         at_least: moments per query of relevance 1 or more, of 2 or more, and so on up to the highest.
         by_relevance: number of moments of each relevance, from 0 on; a moment of two queries counts twice.
-        batches: maps a number of batches to the number of queries handed out in so many, also unsettled ones.
+        batches: maps a number of batches to how many queries have that many, unsettled queries included.
         settled: outcomes of the pairs that were handed out.
     """
 
@@ -115,7 +115,7 @@ _TITLES = {"val": "validation", "test": "test", ALL: "both"}
 
 @dataclass(frozen=True, slots=True)
 class TruthValues:
-    """The values from which the spreads of a part are computed; the fields are those of `PartStatistics`."""
+    """The single numbers from which the statistics of a part are computed; `PartStatistics` explains the fields."""
 
     query_words: Sequence[int]
     moment_s: Sequence[float]
@@ -133,7 +133,10 @@ def parts(documents: Documents) -> Iterator[tuple[str, Sequence[Mapping[str, Any
 
 
 def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
-    """Return the values of these queries that are counted or drawn; all but `relevances` are sorted."""
+    """Return word counts of these queries, and durations and relevances of their moments.
+
+    All fields but `relevances` are sorted.
+    """
     durations: dict[tuple[str, float, float], float] = {}
     videos: dict[str, float] = {}
     for query in queries:
