@@ -128,7 +128,7 @@ def rewrite(
 
 
 def _say(report: "RewriteReport", took: str, endpoint: "Endpoint | None", prices: tuple[float, float] | None) -> None:
-    """Print what became of the captions, and its cost."""
+    """Print how many captions were accepted, need a decision or changed, and what the language model used."""
     retried = f"{report.after_retry:,} accepted after another attempt, " if endpoint else ""
     say(
         f"{counted(report.captions, 'caption')}: {report.at_once:,} accepted at once, {retried}{report.waiting:,} in "

@@ -39,10 +39,10 @@ class CommandGroup(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose options with `...` accept several files, as a shell expands `runs/*.json`."""
+    """A command in which an option with `...` takes several files, such as those to which a shell expands `*.json`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the option before each of its files."""
+        """Parse the arguments, after repeating each option with `...` before each of its files."""
         for parameter in self.params:
             if str(getattr(parameter, "metavar", "")).endswith(" ..."):
                 args = spread(args, parameter.opts[0])
@@ -95,7 +95,7 @@ FORMER_NAMES = {
 
 
 class ReelRank(CommandGroup):
-    """All commands, also by their former names."""
+    """The group of all commands; it also finds a command by its former name."""
 
     sections = SECTIONS
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Preset(StrEnum):
-    """Conventions of scoring."""
+    """The presets, named sets of rules for scoring."""
 
     PAPER = "paper"
     TVR_RANKING = "tvr-ranking"
@@ -70,7 +70,7 @@ Charts = Annotated[
 
 
 def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
-    """Read `order=figure.svg` as name and file; a file alone is a chart by-k, or own-video in pools."""
+    """Read `order=figure.svg` as chart and file; a file alone gets the chart `by-k`, or `own-video` in pools."""
     charts = []
     for text in texts:
         name, equals, file = text.partition("=")
@@ -143,7 +143,7 @@ def measure_option(name: str, help_text: str) -> Any:
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """Options about scoring. Pools have other default cut-offs and thresholds than a truth."""
+    """Options about scoring. The default cut-offs and thresholds for pools differ from those for a truth."""
 
     pool: Annotated[Path | None, option("--pool FILE", "Search each query in its own pool of videos (MVMR).")] = None
     videos: Videos = None

@@ -97,7 +97,10 @@ def agreement(
 def _board(
     place: Path, part: BoardPart, scale: str | None, comparison_file: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
-    """Return the figures, and the comparison if a file for it is given, which is written too."""
+    """Return the agreement figures, and the comparison with another aggregation.
+
+    The comparison is made only if `comparison_file` is given, and is also written to it; None if not.
+    """
     from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
 
     if place.is_dir() and scale is not None:
@@ -165,7 +168,7 @@ def _figure_cells(figure: Figure, form: str) -> tuple[str, str]:
 
 
 def _settled_row(part: Verdicts) -> tuple[str, ...]:
-    """Format the counts of a part, each with its share."""
+    """Format how many pairs of a part have each verdict, each count with its share of the pairs."""
     counts = (part.by_two, part.by_four, part.by_six, part.adjudicated, part.discarded, part.waiting)
     return part.part, f"{part.pairs:,}", *(f"{count:,} ({count / part.pairs:.1%})" for count in counts)
 
@@ -218,7 +221,7 @@ def import_judgements(
 
 
 def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
-    """Print what was added, and what existed."""
+    """Print how many annotators, videos, pairs and so on were added, how many pairs existed, and what differs."""
     say(
         f"New: {counted(report.people_added, 'annotator')}, {counted(report.videos, 'video')}, "
         f"{counted(report.moments, 'moment')}, {counted(report.queries, 'query', 'queries')}, "
@@ -285,7 +288,10 @@ def _rows_of(summary: dict[str, Any], noun: str) -> str:
 
 
 def _undecided(summary: dict[str, Any]) -> str:
-    """Name the pairs that lack grades: beside the discarded, or among them if the file does not separate them."""
+    """Return the number of pairs that lack grades, as the end of a sentence about discarded pairs; empty for none.
+
+    They are among the discarded pairs if the file does not separate them; otherwise they are counted apart.
+    """
     waiting = sum(summary["undecided"].values())
     if not waiting:
         return ""

@@ -77,7 +77,7 @@ def figures(
 
 
 def _name(ids: tuple[str, ...], singular: str, plural: str) -> None:
-    """Print which queries a statement is about."""
+    """Print how many queries a statement is about, and the first ids; nothing if there are none."""
     if ids:
         say(f"\n{len(ids):,} {singular if len(ids) == 1 else plural}:\n  {first_of(ids, _NAMED)}")
 

@@ -118,14 +118,14 @@ def whole(place: AnyPlace, cluster: str | None) -> AnyPlace:
 
 
 def where(jobs: int | None, cluster: str | None, *, usual: int | None = None) -> Where:
-    """Return where to work, from these options: by default in `usual` processes, or in one per core."""
+    """Return where to work, given --jobs and --cluster: by default in `usual` processes, or in one per core."""
     if jobs is not None and cluster is not None:
         raise typer.BadParameter("does not go with --cluster: leave one of them out", param_hint="--jobs")
     return Where(jobs or usual or os.cpu_count() or 1, cluster)
 
 
 def where_if_given(jobs: int | None, cluster: str | None) -> Where | None:
-    """Return the same, or None if neither option was given."""
+    """Return where to work, given --jobs and --cluster; None if neither was given."""
     return None if jobs is None and cluster is None else where(jobs, cluster)
 
 

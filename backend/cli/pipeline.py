@@ -159,7 +159,7 @@ def _say_release(
 
 
 def _say_left_out(selection: ReleaseSelection, *, unfinished: bool) -> None:
-    """Print which queries and pairs are left out, and which may surprise the reader."""
+    """Print which queries and pairs are left out, and which queries are included although pairs wait for grades."""
     if selection.unfinished:
         hint = "" if unfinished else ". --unfinished includes those with a settled pair"
         say(f"Note: left out {_queries(selection.unfinished)} with pairs that still wait for grades{hint}.")
@@ -172,7 +172,7 @@ def _say_left_out(selection: ReleaseSelection, *, unfinished: bool) -> None:
 
 
 def _queries(queries: Sequence[QueryCounts]) -> str:
-    """Return the number of queries, with the first ids."""
+    """Return the number of queries with the ids of the first ones, as text."""
     first = first_of([query.query_id for query in queries], _SHOWN, ", ...")
     return f"{counted(len(queries), 'query', 'queries')} ({first})"
 

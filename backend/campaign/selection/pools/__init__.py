@@ -1,1 +1,1 @@
-"""Pools of many videos for massive-video moment retrieval (MVMR): building, checking, figures, training negatives."""
+"""Pools of videos for massive-video moment retrieval (MVMR): build, check and draw them; write training negatives."""

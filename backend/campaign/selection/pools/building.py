@@ -1,7 +1,7 @@
 """Build a pool of positive and negative videos for each sentence of a corpus.
 
-*Reads* a corpus, vectors of its sentences, and perhaps its videos. *Writes* a new folder: the pools, the pairs of query
-and video with their similarities, and a manifest that records how the pools were built.
+*Reads* a corpus, vectors of its sentences, and its videos if EMScore decides too. *Writes* a new folder: the pools, the
+pairs of query and video with their similarities, and a manifest that records how the pools were built.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ TEXT_ALONE = "text alone"
 
 
 class VisualScores(Protocol):
-    """The EMScores of texts and the videos of a corpus; videos are numbered in the order of their names."""
+    """The source of EMScores between any text and the videos of a corpus, which are numbered in order of name."""
 
     @property
     def identity(self) -> str:
@@ -58,10 +58,10 @@ class VisualScores(Protocol):
 class BuildReport:
     """The result of a build.
 
-    Of the `sentences`, `queries` have a pool in the file. `positives` is the mean number of positive videos in a pool.
-    `short` lists the queries whose pool is not full; the file leaves them out, unless it is built as published.
-    `without_distractor` lists the queries in whose pool every video is positive. `bounds` are the bounds of EMScore,
-    None if the text alone decided.
+    `sentences` counts the sentences of the corpus, and `queries` those that have a pool in the file. `positives` is
+    the mean number of positive videos in a pool. `short` lists the queries whose pool is not full. The file leaves them
+    out, unless it is built as published. `without_distractor` lists the queries in whose pool every video is positive.
+    `bounds` are the bounds of EMScore; None if the build did not use EMScore.
     """
 
     sentences: int
@@ -172,7 +172,11 @@ def build(
 def _measure_bounds(
     sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: VisualScores, progress: Steps | None
 ) -> VisualBounds:
-    """Return the bounds of EMScore: its mean over queries with their own video, and with one drawn negative each."""
+    """Return the bounds of EMScore, each a mean over the queries.
+
+    The positive bound is the mean EMScore of a query with its own video. The negative bound is that of a query with one
+    video drawn for it, which is negative by its text.
+    """
     positive: list[float] = []
     negative: list[float] = []
     for own, _, s_te in iterate_similarities(sentences, vectors):

@@ -97,10 +97,14 @@ def calibrate_thresholds(
 
 
 def held_out_shares(measured: Sequence[LabelledPair]) -> tuple[float, float] | None:
-    """Return the shares of alike and of different pairs that thresholds from the other half of the pairs keep.
+    """Test thresholds on pairs from which they were not computed; return the shares of pairs that they keep.
 
-    The thresholds of each half are tried on the other half. They keep an alike pair at `t_pos` or more,
-    and a different pair at `t_neg` or less. None if a half has no alike or no different pairs.
+    Thresholds are computed from each half of the pairs, and tested on the other half. An alike pair is kept if its
+    similarity is `t_pos` or more, and a different pair if it is `t_neg` or less.
+
+    Returns:
+        The share of the alike pairs that are kept, and that of the different pairs. None if a half has no alike or no
+        different pairs.
     """
     halves = [_split_alike([pair for pair in measured if pair.first_half is half]) for half in (True, False)]
     if not all(len(similarities) for half in halves for similarities in half):
@@ -136,7 +140,7 @@ def _measure_pairs(
 def _measure_pools(
     pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None
 ) -> Iterator[LabelledPair]:
-    """Yield the similarity of each query with the videos of its pool, except its own one and any without sentences."""
+    """Yield each query's similarity with the other videos of its pool; videos without sentences are left out."""
     other_videos = [query.videos[1:] for query in pools.queries]
     scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, other_videos)
     for query, videos, s_te in zip(pools.queries, other_videos, scores, strict=True):
@@ -155,7 +159,7 @@ def _in_first_half(name: str) -> bool:
 def write_figure(
     measured: Sequence[LabelledPair], stored: StoredThresholds, numbers: Path, charts: Sequence[Path]
 ) -> None:
-    """Write the quantiles of each label as CSV, and the figure as PNG or SVG, by the ending of each path."""
+    """Write the quantiles of each label's similarities as CSV, and the figure as PNG or SVG, by each path's ending."""
     from backend.scoring.drawing import save  # charts take as long to load as everything else together
 
     by_label: dict[str, list[float]] = {}

@@ -50,7 +50,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """The values of one similarity (s_te or s_tv) for positives and for negatives, and its thresholds by name."""
+    """The similarities of positives and of negatives to their query, by s_te or by s_tv, and its thresholds by name."""
 
     name: str
     positives: npt.NDArray[np.float64]

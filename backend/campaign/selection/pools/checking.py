@@ -143,9 +143,10 @@ def _require_checkable(sample: CheckSample, file: str) -> None:
 
 
 def _collect_sentences(pools: Pools, names: Sequence[str], file: str) -> dict[str, list[str]]:
-    """Return the distinct sentences that the file has about each video.
+    """Return, for each video, the distinct sentences that the file has about it.
 
-    The video's own sentences come first, then those of its moments that are positives of a query.
+    First come the sentences that the file lists for the video itself. Then come those of its moments that a query's
+    pool has as positives.
     """
     name_set = set(names)
     elsewhere = (moment for query in pools.queries for moment in query.positives)

@@ -1,7 +1,7 @@
 """Build pools from the captions of a project, or from an annotation file without a project.
 
-*Reads* captions, moments and videos of a project, or an annotation file; video files and cached vectors of their
-frames, if EMScore decides too. *Writes* what `building` writes, and the cache of frame vectors.
+*Reads* captions, moments and videos of a project, or an annotation file. If EMScore decides too, also reads video files
+and cached vectors of their frames. *Writes* what `building` writes, and the cache of frame vectors.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ PUBLISHED = "as published"
 
 @dataclass(frozen=True, slots=True)
 class VideoScores:
-    """The EMScores of the sentences and videos of a corpus; videos are numbered in the order of their names."""
+    """The source of EMScores between sentences and videos of a corpus; videos are numbered in order of name."""
 
     identity: str
     _frames: FrameVectors
@@ -71,7 +71,7 @@ def encode_corpus(
     """Encode the sentences and videos of a corpus by CLIP, to compute EMScore between them.
 
     Args:
-        corpus: the corpus; each of its sentences is a document of the IDF weights.
+        corpus: the corpus; the IDF weights count each of its sentences as one document.
         files: maps each of its videos to its source.
         clip: the CLIP model.
         embeddings: the folder in which vectors of frames are cached.

@@ -202,7 +202,7 @@ def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes |
 
 
 def _videos_of_kind(pools: Pools, kind: str) -> list[tuple[str, ...]]:
-    """Return the positive or negative videos of each query, except its own: that has an s_te of 1 anyway."""
+    """Return the positive or negative videos of each query without its own video, whose s_te is always 1."""
     return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
 
 

@@ -108,11 +108,12 @@ RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of 
 
 
 class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The thresholds of an encoder, as their file stores them, with the pairs they come from.
+    """The thresholds of an encoder, as their file stores them, with the name of the labelled pairs behind them.
 
     `encoder` is the identity of the encoder, `labels` the name of the file of pairs. `neither` counts pairs that are
-    neither alike nor different. `held_out` has the shares of alike and of different pairs that thresholds from the
-    other half of the pairs keep; see `calibrating`. All other fields are those of `rules.Thresholds`.
+    neither alike nor different. `held_out` has the shares of alike and of different pairs that thresholds keep when
+    tested on pairs they do not come from; see `calibrating.held_out_shares`. All other fields are those of
+    `rules.Thresholds`.
     """
 
     t_pos: float
@@ -158,9 +159,10 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class BuildOutput:
-    """The thresholds of s_te that a build used, the identity of its encoder, its bounds of s_tv, and s_tv of its pairs.
+    """What a build of pools wrote beside its file: the thresholds that it used, and the EMScores of its pairs.
 
-    `s_tv` maps (query id, video) to the value.
+    `encoder` is the identity of the encoder. `t_pos` and `t_neg` are thresholds of s_te, `bounds` those of s_tv. `s_tv`
+    maps (query id, video) to the EMScore of that pair.
     """
 
     encoder: str

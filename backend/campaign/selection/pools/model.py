@@ -1,4 +1,4 @@
-"""Define the values of pools: options of a build, labelled pairs, and the sample, facts and report of a check. Pure."""
+"""Data types for pools: options of a build, labelled pairs, and the sample, origin and report of a check. Pure."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -62,8 +62,8 @@ class VisualBounds:
 class LabelledPair:
     """A labelled pair with its similarity.
 
-    `alike` is None for a pair that is neither alike nor different. `label` is the group in which the pair is drawn.
-    `first_half` says whether the pair is in the first half, for held-out shares.
+    `alike` is None for a pair that is neither alike nor different. `label` names the group of pairs to which the figure
+    adds this one. `first_half` says in which half of the pairs it is; see `calibrating.held_out_shares`.
     """
 
     similarity: float
@@ -108,8 +108,9 @@ class CheckedQuery:
 class CheckSample:
     """The sample of a file of pools that people check.
 
-    `checkable` counts the queries that could have been drawn. The other counts are of queries that could not: they have
-    the text of an earlier query (`repeated`), a short pool (`short`), or only their own video in it (`alone`).
+    `drawn` has the queries that were drawn. `checkable` counts all that could have been drawn. The other fields count
+    queries that could not, by the reason. A `repeated` one has the text of an earlier query. A `short` one has a pool
+    that is not full. The pool of one that is `alone` holds only the query's own video.
     """
 
     drawn: tuple[CheckedQuery, ...]
@@ -123,7 +124,8 @@ class CheckSample:
 class CheckFacts:
     """The origin of a project's check: the file of pools, and how the sample was drawn from it.
 
-    `queries` could have been drawn, `drawn` of them were, with at most `negatives` negatives each.
+    `queries` counts the queries that could have been drawn, and `drawn` those that were. Each was drawn with at most
+    `negatives` negatives.
     """
 
     file: str
@@ -192,8 +194,8 @@ class CheckReport:
 def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: int) -> CheckSample:
     """Draw queries that can be checked, with all their added positives and some of their negatives.
 
-    A query can be checked if its pool is full, as in every published figure, and holds a video besides its own. Of
-    queries with the same text only the first can be drawn. The negatives of a query depend only on the seed and that
+    A query can be checked if its pool is full, as in every published figure, and has more than the query's own video.
+    Of queries with the same text only the first can be drawn. The negatives of a query depend only on the seed and that
     query.
 
     Args:

@@ -236,7 +236,7 @@ def _write_videos_given_query(
 ) -> _Tally:
     """Write the file of equation 2: a row for each query, with the probability of each video.
 
-    Videos are in the order of the rows of the other file.
+    A row lists its probabilities in the order in which the other file has its rows, which are videos.
     """
     tally, report = _Tally(), steps_of(progress, "videos for each query")
     starts = video_starts([queries.videos[video] for video in queries.own])
@@ -266,7 +266,7 @@ def _write_queries_given_video(
 ) -> _Tally:
     """Write the file of equation 3: a row for each video, with the probability of each query.
 
-    Queries are in the order of the rows of the other file.
+    A row lists its probabilities in the order in which the other file has its rows, which are queries.
     """
     tally, report = _Tally(), steps_of(progress, "queries for each video")
     bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))

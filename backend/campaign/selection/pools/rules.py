@@ -166,7 +166,7 @@ def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.N
 
 
 def draw_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
-    """Draw the video of a query for the negative bound of EMScore; None if no video is negative by its text."""
+    """Draw one video that is negative by its text, to measure the negative bound of EMScore; None if none is."""
     negatives = _sort_by_key(
         text_negatives(s_te, int(sentences.video[own]), options), sentences.keys_for(own, "measuring")
     )
@@ -179,10 +179,10 @@ def _sort_by_key(among: npt.NDArray[np.bool_], order: SortKeys) -> Numbers:
 
 
 def _matching_sentence(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
-    """Return the number of the sentence of a positive video that gives the moment.
+    """Return the number of the sentence of a positive video whose moment becomes the positive moment.
 
-    It is the sentence most similar to the query, of equals the earliest. As published, it is the last sentence in the
-    file that exceeds `t_pos`.
+    It is the sentence most similar to the query, or the earliest of several equally similar ones. With `as_published`,
+    it is the last sentence in the file whose similarity exceeds `t_pos`.
     """
     start, end = int(sentences.starts[video]), int(sentences.ends[video])
     if not options.as_published:
@@ -194,7 +194,10 @@ def _matching_sentence(video: int, similarities: Doubles, sentences: Sentences, 
 def _visual_negatives(
     videos: Numbers, count: int, emscore: EmScorer, bounds: VisualBounds, options: PoolOptions
 ) -> Numbers:
-    """Return at least the first `count` of the videos that EMScore finds negative too, or all if there are fewer."""
+    """Return those of the videos that are negative by EMScore too, in the given order.
+
+    The search stops once `count` or more are found.
+    """
     negatives: list[Numbers] = [videos[:0]]
     for start in range(0, len(videos), _AT_ONCE):
         if sum(map(len, negatives)) >= count:

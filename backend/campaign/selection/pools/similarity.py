@@ -35,9 +35,10 @@ _Float = TypeVar("_Float", np.float32, np.float64)
 
 
 def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
-    """Return s_te of every query with every video, `(queries, videos)`: the best sentence of a video counts.
+    """Return s_te of every query with every video, `(queries, videos)`: the most similar sentence of a video counts.
 
-    All similarities are in memory at once, so pass some hundreds of queries at a time, or the sentences of some videos.
+    All similarities are in memory at once. So pass only some hundreds of queries in a call, or the sentences of only
+    some videos.
 
     Args:
         queries: Unit vectors, float32 `(queries, dim)`.
@@ -97,7 +98,7 @@ def iterate_similarities(sentences: Sentences, vectors: FloatArray) -> Iterator[
 
 
 def round_similarities(similarities: FloatArray | Doubles) -> Doubles:
-    """Round similarities as they are compared with thresholds."""
+    """Round similarities to five decimals; rounded ones are compared with thresholds."""
     values: Doubles = similarities.astype(np.float64).round(_DIGITS)
     return values
 

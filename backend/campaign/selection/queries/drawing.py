@@ -48,10 +48,10 @@ from backend.store.connection import Database, reading, writing
 class QueryReport:
     """The result of a draw: the number of queries in each split, own ones included, and more counts.
 
-    `rewritten` says whether the drawn ones come from rewritten captions. `removed` counts captions that may not train,
-    because a validation or test query has their text. `repeats` counts training queries with the text of an earlier
-    one, `merged` captions that were merged into a training query. `first` has the first queries to be judged, `long`
-    the lengths of those longer than `LONG_QUERY`. With `dry_run` nothing was written.
+    `rewritten` says whether the drawn queries come from rewritten captions. `removed` counts captions that may not
+    train, because a validation or test query has their text. `repeats` counts training queries with the text of an
+    earlier one, `merged` captions that were merged into a training query. `first` has the first queries to be judged.
+    `long` has the lengths of those longer than `LONG_QUERY`. With `dry_run` nothing was written.
     """
 
     val: int
@@ -213,7 +213,7 @@ def _plan(
 
 
 def _only(mine: list[OwnQuery], dry_run: bool) -> _Plan:
-    """Plan own queries alone."""
+    """Plan the queries of a draw that takes only a person's own queries, and none from captions."""
     fixed = [(query.text, query.split) for query in mine]
     counts = Counter(split for _, split in fixed)
     of_each = (counts[Split.VAL], counts[Split.TEST], counts[Split.TRAIN])
@@ -275,7 +275,7 @@ def require_no_lists(project: Project) -> None:
 
 @in_charge
 def queries_csv(project: Project, by: Lead | Operator) -> str:
-    """Return the queries to be judged as CSV (number, split, text), for systems that search for them."""
+    """Return the queries to be judged as CSV (number, split, text), as input for retrieval systems."""
     judged = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
     return csv_text(
         ("query_id", "split", "query"), ((query.query_id, query.split.value, query.text) for query in judged)

@@ -1,4 +1,4 @@
-"""Queries and their draw, as values."""
+"""Data types for queries: options of a draw, captions that may be drawn, own queries, and the result."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +20,7 @@ class Stratum(StrEnum):
 
 
 class Repeats(StrEnum):
-    """How training captions with the same text are handled."""
+    """The ways to handle training captions with the same text."""
 
     KEEP = "keep"
     """Each is a query, as in TVR-Ranking."""
@@ -61,7 +61,7 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class ListedQuery:
-    """A query to be judged, as a lead sees it before there are candidates; `source` is empty if a caption gave it."""
+    """A query to be judged, as leads see it before there are candidates; `source` is empty if it is a caption."""
 
     query_id: QueryId
     text: str

@@ -1,4 +1,4 @@
-"""SQL for queries, and for the candidates and batches that fix them."""
+"""SQL for queries, and to find out whether candidates or batches exist, after which no query may change."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ def _with_words(search: str) -> tuple[str, list[str]]:
 
 
 def find(db: Database, query_ids: Sequence[QueryId]) -> list[QueryRow]:
-    """Return those of the queries with these ids that exist."""
+    """Return the queries with these ids; an id that no query has is skipped."""
     return _where(db, "query_id IN (SELECT value FROM json_each(?)) ORDER BY position", [json.dumps(query_ids)])
 
 

@@ -175,9 +175,9 @@ _SPLITS = ", ".join(split.value for split in Split)
 def parse_own(data: bytes, file: str, split: Split, split_of: Mapping[str, Split]) -> list[OwnQuery]:
     r"""Parse a file of own queries, and return them in its order.
 
-    A name that ends in `.csv` or `.tsv` is a table with the columns `text`, `split` and perhaps `source`. Any other
-    file is such a table if its header names these columns. If not, it has one query a line, all of one split. Where
-    no source is named, the file is the source. Blank lines of a text are left out.
+    A file whose name ends in `.csv` or `.tsv` is a table with the columns `text`, `split` and perhaps `source`. Any
+    other file is such a table if its header names these columns. If not, it is a text with one query a line, all of one
+    split. Where no source is named, the file is the source. Blank lines of a text are left out.
 
     Args:
         data: the content of the file.

@@ -72,7 +72,7 @@ def add_person(project: Project, by: Lead | Operator, name: str, role: Role, *, 
 def add_person_with_password(
     project: Project, by: Lead | Operator, name: str, role: Role, password: str, *, now: float
 ) -> Person:
-    """Add a person with a password that is known already, for scripts. If either fails, neither is stored.
+    """Add a person together with a password, for scripts. If the name or the password is refused, nothing is stored.
 
     Raises:
         ProjectError: the name is empty or taken, or the password is too short or easily guessed.
@@ -86,9 +86,9 @@ def add_person_with_password(
 
 @in_charge
 def list_people(project: Project, by: Lead | Operator, *, now: float | None = None) -> list[PersonReview]:
-    """Return everybody, with how many pairs they graded and when last.
+    """Return everybody, each with the number of pairs they graded, in all and today, and the time of the last grade.
 
-    `now` decides when today began; without it, the clock of this machine does.
+    Today is the day of `now`; without `now`, it is today by the clock of this machine.
     """
     return people.reviews(project.store.db, time.time() if now is None else now)
 

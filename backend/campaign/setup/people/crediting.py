@@ -4,7 +4,7 @@ A browser may claim anything. So the server bounds every claim by what it knows 
 and what was credited to them since. The time at which a clip came on screen is no such bound. It comes from the browser
 too, and a browser that was offline sends it late.
 
-*Reads* judgements, answers to gold and in exams, descriptions.
+*Reads* judgements, answers to gold questions and exam questions, descriptions.
 """
 
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ def clamp_count(number: int) -> int:
 def limit_to_server_time(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_ms: int) -> WorkTime:
     """Cut claimed times to the server time that is left for them.
 
-    Such credits never add up to more than the time from the first hand-out to the last event. This holds in whatever
-    order, and however many at once, the events arrive. Work that was done offline is credited in full when it arrives,
-    because it was handed out before.
+    The credits of a person never add up to more than the time from the first hand-out to the last event. This holds for
+    events in any order, and for many that arrive at once. Work that was done offline is credited in full when it
+    arrives, because it was handed out before.
 
     Args:
         active_ms: claimed active time.

@@ -82,7 +82,7 @@ def _letters(text: str) -> str:
 
 
 def _without_runs(text: str) -> str:
-    """The text without what follows a row of the keyboard, the alphabet or the digits.
+    """Return a text without its runs: characters in the order of a keyboard row, the alphabet or the digits.
 
     >>> _without_runs("qwertz-12345"), _without_runs("bluegate")
     ('-', 'bluegate')

@@ -1,5 +1,7 @@
 """Sign people in, and check permissions: decorators say who may call a verb.
 
+A verb is a function that pages and commands call.
+
 Every call checks the project itself. A caller's `Person` says who they are, never what they may do: their role and
 suspension are read from the project at each call. Only this module makes `Lead` and `Annotator`, so a verb that takes
 one of them runs for nobody else.
@@ -107,7 +109,7 @@ def annotator_only(
 def signed_in(
     verb: Callable[Concatenate[Project, Lead | Annotator, P], R],
 ) -> Callable[Concatenate[Project, Person, P], R]:
-    """Let leads and annotators call a verb; it tells them apart by their types."""
+    """Let leads and annotators call a verb; the verb gets a `Lead` or an `Annotator`, and can tell them apart."""
     return _checked(verb, require_signed_in, "signed_in")
 
 
@@ -125,7 +127,7 @@ def public(verb: Verb) -> Verb:
 
 
 def commands_only(verb: Verb) -> Verb:
-    """Let only commands on the project's machine call a verb. It checks nobody, so no page or route may call it."""
+    """Let only commands on the project's machine call a verb. It checks no permission: no page or route may call it."""
     verb.permission = "commands_only"  # type: ignore[attr-defined]
     return verb
 
@@ -173,9 +175,9 @@ def hash_password(password: str, name: str) -> str:
 
 
 def password_matches(hashed: str, password: str) -> bool:
-    """Return whether a password is the hashed one.
+    """Return whether a password is the one from which a hash was made.
 
-    Earlier releases hashed a password as it was typed, so that form counts too.
+    Passwords are normalised before hashing. Earlier releases hashed them as typed, so the typed form is tried too.
     """
     from argon2.exceptions import VerifyMismatchError
 

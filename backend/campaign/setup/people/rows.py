@@ -83,9 +83,9 @@ def language(db: Database, annotator_id: AnnotatorId) -> str | None:
 
 
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Suspend a person, which ends all their sessions, or reinstate them.
+    """Suspend a person, which ends all their sessions; or reinstate them if `suspended` is False.
 
-    Either also takes them out of the archive.
+    A person who was archived is no longer archived afterwards, in both cases.
     """
     db.conn.execute(
         "UPDATE annotator SET suspended = ?, archived_at = NULL WHERE annotator_id = ?", [int(suspended), annotator_id]
@@ -260,11 +260,11 @@ def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> di
 
 
 def reviews(db: Database, now: float) -> list[PersonReview]:
-    """Return everybody, with how many pairs they graded and when last.
+    """Return everybody, each with the number of pairs they graded, in all and today, and the time of the last grade.
 
     Args:
         db: the database.
-        now: seconds since 1970; decides when today began.
+        now: seconds since 1970; today is the day of this time.
     """
     paused = standing_pauses(db)
     # Each count reads one range of an index. All seats of a person are judged except those they hold.

@@ -73,7 +73,7 @@ class Project:
 
     @property
     def lease_s(self) -> float:
-        """The time for which a pair is held for the person who has it on the desk, in seconds."""
+        """The number of seconds for which a pair stays reserved for the person to whom it was handed out."""
         return 60 * self.settings.lease_minutes
 
     @property

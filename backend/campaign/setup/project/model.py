@@ -1,4 +1,4 @@
-"""Values of a campaign (settings, scale, guideline), and checks of a guideline. Pure."""
+"""Data types for a campaign: its settings, scale, guideline and terms; and checks of a guideline. Pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,9 +27,9 @@ class ExamSettings:
 class GoldSettings:
     """The settings of gold questions: whether they are on, how many there are, and what follows from answers.
 
-    `share` is the share of an annotator's pairs that are gold questions, above 0 and at most 0.5. The last `window`
-    answers give the accuracy, once there are `fewest`. A person below `warn` percent is warned. A person below `pause`
-    percent, or below `warn` again, is paused.
+    `share` is the share of an annotator's pairs that are gold questions, above 0 and at most 0.5. A person's accuracy
+    is computed from their last `window` answers, once they have given `fewest` answers. A person below `warn` percent
+    is warned. A person below `pause` percent, or below `warn` again, is paused.
     """
 
     on: bool

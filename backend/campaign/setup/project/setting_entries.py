@@ -20,12 +20,12 @@ class Home(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingEntry:
-    """One setting, with everything that checks, pages and documents say about it.
+    """The description of one setting, which checks, pages and documents use.
 
-    `key` is its name at its `home`, `meaning` a sentence. `default` is None where there is none. A number is at least
-    `least`, above `above` and at most `most`, in `unit`. A text is one of `choices`. A setting that is not `listed` is
-    left out of what leads read. Leads change a setting of the file on the page Settings, where it is called `label`,
-    unless `operator_only` says why they cannot.
+    `home` is the place where the setting is stored, and `key` its name there. `meaning` is a sentence that explains it.
+    `default` is None where there is none. A number has the unit `unit`; it is at least `least`, above `above` and at
+    most `most`. A text is one of `choices`. Leads do not read about a setting that is not `listed`. They change a
+    setting of the file on the page Settings, where it is called `label`. If they cannot, `operator_only` says why.
     """
 
     key: str

@@ -25,11 +25,11 @@ _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """The description of a setting of the file, beside its type and its default.
+    """The description of a setting of the file; its type and its default are those of the field.
 
-    A new file has `comment` above the setting (None stands for `meaning`). A blank line comes before that where a
-    `group` begins. A setting with an `example` is a commented line there. A setting that is not `listed` is left out of
-    what leads read. See `SettingEntry` for `label` and `operator_only`.
+    A new file has `comment` above the setting; None stands for `meaning`. If `group` is True, a blank line comes before
+    the comment. A setting with an `example` is written as a commented-out line with that value. See `SettingEntry` for
+    `listed`, `label` and `operator_only`.
     """
 
     meaning: str

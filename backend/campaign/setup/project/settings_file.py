@@ -212,7 +212,7 @@ def require_file(folder: Path) -> None:
 
 
 def require_elsewhere(folder: Path, target: str) -> None:
-    """Refuse to move a database that is at an address already, or to where the environment would not find it.
+    """Refuse to move a database that is at an address already, or that the environment looks for at another address.
 
     Raises:
         ProjectError: the database is at an address already, or `REELRANK_DATABASE` names another address than `target`.

@@ -1,4 +1,4 @@
-"""Create a project and its first lead together, from the one-time link of `reelrank serve` over an empty folder.
+"""Create a project and its first lead together, by the one-time link of `reelrank serve` in an empty folder.
 
 *Reads* nothing. *Writes* the folder of a new project, its first lead and their session, and the server's address.
 """

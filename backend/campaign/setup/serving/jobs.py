@@ -188,10 +188,10 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 @public
 @contextmanager
 def reporting(project: Project, key: str) -> Iterator[Progress]:
-    """Report the progress of a job from a thread, because the job may be inside its only transaction.
+    """Yield a function to which a job tells its progress, and store that progress from a thread of its own.
 
-    The job calls the yielded function with its progress. This call raises `JobCancelled` once a lead has cancelled the
-    job.
+    The job cannot store its progress itself, because it may be inside its only transaction. The yielded function raises
+    `JobCancelled` once a lead has cancelled the job.
     """
     latest, over, cancelled = ("", 0, 0), threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""Values of failed sign-ins, jobs and drafts."""
+"""Data types for failed sign-ins, jobs and drafts."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,7 +23,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """The delay of an attempt to sign in: refused for whole seconds, or held back before it is checked."""
+    """The delay of an attempt to sign in: refused for `refused_s`, or held back for `held_s` before it is checked."""
 
     refused_s: int = 0
     held_s: float = 0.0
@@ -78,9 +78,9 @@ class JobOutcome(msgspec.Struct, frozen=True):
 
 
 class JobCancelled(BaseException):
-    """Ends a job that a lead cancelled, at a step that it reports.
+    """Raised in a job that a lead has cancelled, when the job next reports a step.
 
-    Like Ctrl-C, it passes every `except Exception`.
+    Like Ctrl-C, it is not caught by `except Exception`.
     """
 
 
@@ -98,8 +98,8 @@ class OutcomeWithResult:
 class Job(msgspec.Struct, frozen=True):
     """A job that takes longer than a request.
 
-    It has done `done` of `total` steps of `what`; `total` is 0 until it is known. `subject` tells jobs of one kind
-    apart. `asked` has the values that its page needs to know afterwards.
+    `what` names the work that it is doing, of which `done` of `total` steps are done. `total` is 0 until it is known.
+    `subject` tells jobs of one kind apart. `asked` has the options of the job, which its page needs afterwards.
     """
 
     key: str

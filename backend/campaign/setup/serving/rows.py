@@ -25,7 +25,7 @@ def forget_failures(db: Database, *, until: float) -> None:
 
 
 def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
-    """Return the failures of each counter that has any, by its kind. `who` maps each kind to a digest."""
+    """Return the failures of each counter, by its kind; empty counters are left out. `who` maps kind to digest."""
     counters = {}
     for kind, digest in who.items():
         row = db.conn.execute(

@@ -100,18 +100,23 @@ def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: fl
 
 
 def outdated_jobs(jobs: Sequence[Job], kind: JobKind) -> list[Job]:
-    """Return the ended jobs to delete when another job of their kind starts: all but the newest.
+    """Return the ended jobs to delete when another job of their kind starts.
+
+    `KEPT` says how many jobs of a kind stay, by default one. The job that starts is one of them, so one fewer of the
+    ended jobs stay, the newest ones.
 
     Args:
         jobs: all jobs of the project, the newest first.
-        kind: the kind of the job that starts, which counts as one of those that stay.
+        kind: the kind of the job that starts.
     """
     ended = [job for job in jobs if job.kind is kind and not job.is_running]
     return ended[KEPT.get(kind, 1) - 1 :]
 
 
 def draft_values(values: Mapping[str, object]) -> dict[str, Typed]:
-    """Return the values that a draft keeps: texts, numbers and frozen sets, no buttons or files; none if too long.
+    """Return the values of a form that a draft keeps: texts, numbers and frozen sets, but no buttons or files.
+
+    If the values are too long together, none are kept.
 
     >>> draft_values({"reason": "wrote it", "button": True, "file": object()})
     {'reason': 'wrote it'}

@@ -37,7 +37,7 @@ class Lacking(StrEnum):
 def missing_for_serving(project: Project) -> tuple[Lacking, ...]:
     """Return what keeps this front end from serving, in the order of `Lacking`; empty if it can serve.
 
-    It leaves nothing behind: the file that it creates has no name.
+    The check writes a file without a name to the folder of clips, so no file is left behind.
     """
     return (*_in_database(project.store), *_in_clips(project.clips))
 
