@@ -106,7 +106,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
 
 
 def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
-    """Remember the values of the settings file as those that the lead has seen, and fill the form fields.
+    """Fill the form fields from the settings file, and store its values as those that the lead has seen.
 
     Args:
         values: the values of the settings file.

@@ -84,7 +84,10 @@ class DescribeRoutes(ClipRoutes):
 
     @takes(_Exchange)
     async def exchange(self, request: Request, sent: _Exchange) -> Response:
-        """Save the events that the browser resends until confirmed; answer with those saved, refused and returned."""
+        """Save events of the describer. Answer which were saved or refused, and which descriptions leads sent back.
+
+        The browser sends an event again until an answer confirms it.
+        """
         person, now = person_of(request), self._clock()
         me, events = person.annotator_id, len(sent.events)
         async with self._turns.of(me, events, now=now), self._turns.part(me, events, of_many=events > FEW_EVENTS):
@@ -101,7 +104,7 @@ class DescribeRoutes(ClipRoutes):
 
     @answers_refusals
     async def clip(self, request: Request) -> Response:
-        """Send a whole video, its first frame at 0, or a Range of it. A missing clip is cut first."""
+        """Send a whole video as a clip whose first frame is at 0 s, or a Range of it. A missing clip is cut first."""
         return clip_response(await cut_clip(request, self._clips, self._find(request), Priority.EXTRA))
 
     @answers_refusals

@@ -4,7 +4,7 @@ Saving a grade takes a few milliseconds. A request made by hand may carry a hund
 several such requests at once, from many accounts. So `Turns` schedules requests:
 
 - The requests of one person are handled one after the other.
-- Of requests with few events, `AT_WORK` are handled at a time. Then the person who sent least lately goes first.
+- Of requests with few events, `AT_WORK` are handled at a time. The next is from the person who recently sent least.
 - Requests with many events are handled one at a time in the whole process, in small parts. A part starts only while
   nobody else is served or waits, and a pause follows it. So a key press waits for one part at most. After
   `MANY_AFTER` turns of others, a waiting part goes first.

@@ -85,7 +85,7 @@ class ClipQueue(Generic[Key]):
     def add(self, key: Key, person: AnnotatorId, priority: Priority) -> Key | None:
         """Add a person's request for a clip, and return the clip that was dropped to make room for it, if any.
 
-        A person with `most` waiting clips loses their oldest clip that was only to be cut ahead.
+        If this person already has `most` clips waiting, their oldest clip that was only to be cut ahead is dropped.
 
         Raises:
             TooMuch: this person has `most` clips waiting, and requests wait for all of them.
@@ -131,7 +131,10 @@ class ClipQueue(Generic[Key]):
         return key
 
     def _dropped_for(self, own_clips: list[Key], person: AnnotatorId) -> Key | None:
-        """Take back this person's oldest clip that no request of theirs waits for."""
+        """Take back this person's wish for their oldest clip that none of their requests waits for.
+
+        Return the clip if it left the queue, or None if somebody else wants it.
+        """
         for key in own_clips:
             if all(who != person or priority is Priority.AHEAD for priority, who in self._waiting[key].claims):
                 return key if self.leave(key, person, Priority.AHEAD) else None
@@ -150,7 +153,7 @@ J = TypeVar("J", bound=CutJob)
 
 
 def _settle_in(_cut: object) -> None:
-    """Prepare the worker process when it starts. Receiving `_cut` has imported the modules that cutting needs."""
+    """Lower the priority of the new process. Receiving `_cut` has already imported the modules that cutting needs."""
     if hasattr(os, "nice"):
         os.nice(5)  # people grading go first where cores are few
 

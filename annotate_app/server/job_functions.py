@@ -36,8 +36,8 @@ _SHOWN = 50
 class HowToMeasure:
     """How to measure videos.
 
-    `fps` is the frame rate of folders of frames. `decode` says whether to decode every frame; None does so where that
-    is quick.
+    `fps` is the frame rate of folders of frames. `decode` says whether to decode every frame; with None, this is
+    done only where it is quick.
     """
 
     fps: Fraction
@@ -101,7 +101,7 @@ def _already(report: RegisterReport) -> list[str]:
 
 
 def _of_videos(report: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
-    """Return tables of refused files, damaged videos and new videos. Counts go to `sentences`."""
+    """Return tables of refused files, damaged videos and new videos. Add the number refused to `sentences`."""
     tables = []
     if report.problems:
         wrong = [[problem.file, problem.message] for problem in report.problems]
@@ -240,7 +240,7 @@ def make_release(
 
 
 def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
-    """Return a table of the first `_SHOWN` rows. If there are more, a sentence about that goes to `sentences`."""
+    """Return a table of the first `_SHOWN` rows. If there are more, add a sentence that says so to `sentences`."""
     if len(rows) > _SHOWN:
         sentences.append(said("The first {shown} of {n:,} {what} are shown.", shown=_SHOWN, n=len(rows), what=what))
     return OutcomeTable([*head], list(rows[:_SHOWN]))

@@ -63,7 +63,7 @@ def begin(
         project: the project.
         lead: the person who starts the job; the functions that the job calls check the permission, too.
         kind: the kind of job.
-        subject: tells jobs of one kind apart.
+        subject: a name that tells jobs of one kind apart.
         title: the title on pages, made by `said`: `Importing moments.jsonl`.
         function: see `JobFunction`.
         arguments: arguments of the function, pickled for the other process.
@@ -89,7 +89,7 @@ def begin(
 
 
 def in_menu(project: Project, lead: Person) -> dict[str, str]:
-    """Return the menu notes about jobs by page title. A job that is done has none."""
+    """Return notes for the menu by page title: the progress of a running job, or how an unfinished job ended."""
     notes: dict[str, str] = {}
     newest = {job.kind: job for job in reversed(list_jobs(project, lead, now=time.time()))}
     for job in sorted(newest.values(), key=lambda job: job.is_running):  # a running job comes last, so its note wins

@@ -75,7 +75,7 @@ class Rewriting:
 
     @takes(_Decision)
     async def decision(self, request: Request, sent: _Decision) -> Response:
-        """Record a decision about a rewrite. A refusal is a `message` beside the queue."""
+        """Record a decision about a rewrite. If it is refused, `message` beside the queue says why."""
         person, project = person_of(request), self._project()
 
         def act() -> None:
@@ -291,7 +291,7 @@ def wrong_name(kind: UploadKind, name: str) -> str:
 
 
 def _part(target: Path, stack: ExitStack) -> IO[bytes]:
-    """Open a temporary file for the upload. It is deleted with the stack unless it was moved to `target`."""
+    """Open a temporary file for the upload. Closing `stack` deletes it, unless it was moved to `target`."""
     own = stack.enter_context(own_folder(target))
     return stack.enter_context((own / "part").open("wb"))  # without an extension, nothing takes it for a video
 

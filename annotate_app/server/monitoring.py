@@ -132,7 +132,7 @@ class Health:
         return PlainTextResponse("ok\n", headers=_HEADERS)
 
     async def ready(self, _request: Request) -> Response:
-        """Answer 200 and `ready`, or 503 and what is missing (`missing_for_serving`): then send nobody here."""
+        """Answer 200 and `ready`, or 503 and what is missing (`missing_for_serving`). On 503, send nobody here."""
         # A lock belongs to the event loop that uses it first, so it is not created at import.
         self._turn = self._turn or anyio.Lock()
         async with self._turn:

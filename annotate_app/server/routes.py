@@ -125,7 +125,10 @@ class Desks(ClipRoutes):
 
     @takes(_Exchange)
     async def exchange(self, request: Request, sent: _Exchange) -> Response:
-        """Save the grades and skips that the browser resends until confirmed; answer with receipts and the new desk."""
+        """Save the grades and skips of the request, and answer with receipts and the new desk.
+
+        The browser sends a grade or skip again until a receipt confirms it.
+        """
         person, now, began = person_of(request), self._clock(), time.perf_counter()
         me, events = person.annotator_id, len(sent.grades) + len(sent.skips)
         receipts: list[Receipt] = []
@@ -235,7 +238,7 @@ class Desks(ClipRoutes):
 
     @answers_refusals
     async def storyboard(self, request: Request) -> Response:
-        """Send the storyboard of a clip. If none can be made, nothing is reported: the route of the clip does that."""
+        """Send the storyboard of a clip. If none can be made, only the route of the clip reports the clip as broken."""
         find = partial(storyboard_for, self._project(), person_of(request), PairKey(request.path_params["pair"]))
         return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 

@@ -30,9 +30,9 @@ LAST_S = 8.0
 
 
 def leave(_number: int, _frame: FrameType | None) -> None:
-    """End the process with 0: the signal handler before the server has started and after it has stopped.
+    """End the process with 0. This handles signals before the server has started and after it has stopped.
 
-    Before the start, it exits without an exception: one in the middle of an import can leave a lock that the
+    Before the start, it raises no exception. An exception in the middle of an import can leave a lock that the
     interpreter waits for forever.
     """
     if not _BEGUN.is_set():
@@ -42,7 +42,7 @@ def leave(_number: int, _frame: FrameType | None) -> None:
 
 
 def print_stopped() -> None:
-    """Print that the server has stopped, if it was started with a message to print when ready."""
+    """Print that the server has stopped. Print nothing if `READY_VARIABLE` is empty: no start was announced."""
     if os.environ.get(READY_VARIABLE):
         with suppress(OSError):  # the terminal has gone
             sys.stdout.write("\nStopped.\n")

@@ -59,12 +59,12 @@ _COOKIE_PATH = re.compile(r"(;\s*path=)/(?=\s*(?:;|$))", re.IGNORECASE)
 
 
 def use_base_path(base: str) -> None:
-    """Set the base path of all addresses that this request makes."""
+    """Set the base path, which is put before all addresses in the answer to the current request."""
     _base.set(base)
 
 
 def base_path() -> str:
-    """Return the path of its host that the app lies below, such as "/annotate"; an empty text for the whole host."""
+    """Return the path of the host below which the app lies, such as "/annotate"; "" if it has the whole host."""
     base = _base.get()
     if base is None:
         base = ""

@@ -104,10 +104,10 @@ def dialog(draw: Callable[..., None], title: str, **more: Any) -> Callable[..., 
 
 
 def _for_one_person(draw: Callable[..., None], part_of_page: Callable[..., Any]) -> Callable[..., None]:
-    """Redraw a part of a page only for the person for whom it was first drawn.
+    """Return a function that redraws a part of a page only for the person for whom it was first drawn.
 
-    Streamlit redraws such a part without the page around it, with the values that the page passed. Another person who
-    took over the session could then see what they may not. So the whole page is rerun for that person instead.
+    Streamlit redraws a fragment or dialog without the page around it, with the arguments that the page passed. If
+    somebody else had signed in meanwhile, they could see what they may not. So their whole page is rerun instead.
     """
 
     @functools.wraps(draw)

@@ -187,7 +187,11 @@ def _choice(label: str, name: str, choices: Mapping[str, str], chosen: str) -> s
 
 
 def _new_password(focus: bool | None = False) -> str:
-    """Return the two fields for a new password. A `focus` of None labels the first one Password, without focus."""
+    """Return the two fields for a new password as HTML.
+
+    With a `focus` of False, the first field is labelled "New password"; with True or None, "Password". Only True
+    gives it the keyboard focus.
+    """
     return _field(
         tr("New password") if focus is False else tr("Password"),
         "password",

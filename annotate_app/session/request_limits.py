@@ -217,7 +217,7 @@ class RequestLimits:
 
     @contextmanager
     def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
-        """Count a request while it is handled. Posted requests and, with `MOST_CLIPS_AT_ONCE`, clips count separately.
+        """Count a request while it is handled. Clips, with `most=MOST_CLIPS_AT_ONCE`, count apart from posted requests.
 
         Raises:
             TooMuch: this person has `most` such requests under way.
@@ -234,7 +234,7 @@ class RequestLimits:
                 del self._under_way[key]
 
     async def delay_refusal(self, person: AnnotatorId) -> None:
-        """Count a refusal of a request that changes something, and return when it may be sent."""
+        """Count a refusal of a request that changes something, and wait until it may be sent."""
         before = self._refused.of(person)
         self._refused.add(person, 1)
         now = self._clock()

@@ -184,7 +184,7 @@ def bind_sessions(runtime: Runtime) -> None:
 
 
 def owner(person: Person, token: str) -> str:
-    """Return a hash that identifies the sessions of this sign-in in this role."""
+    """Return a hash that names the owner of Streamlit sessions: a person, their role and their session token."""
     return sha256(f"{person.annotator_id}/{person.role.value}/{token}".encode()).hexdigest()
 
 
@@ -196,7 +196,7 @@ class KeptSessions:
 
     @contextmanager
     def one_page(self, person: Person, token: str, most: int) -> Iterator[None]:
-        """Run a page's websocket inside; afterwards, end the user's oldest closed sessions, so that `most` remain."""
+        """Run a page's websocket in the block. Then end the user's oldest closed sessions, so that `most` remain."""
         opening = _Opening(owner(person, token))
         reset = _opening.set(opening)
         try:
@@ -305,9 +305,9 @@ class OpenPages:
 
 
 class ScriptTurns:
-    """Lets few scripts of annotators run at a time. The user whose scripts ran least lately goes first.
+    """Lets few scripts of annotators run at a time. The user whose scripts recently took least time goes first.
 
-    Used in the threads of the script runs. A turn inside another turn of the same thread belongs to that turn.
+    Used in the threads of the script runs. A thread that already has a turn does not wait for another.
     """
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:

@@ -34,7 +34,7 @@ _COLOURS: dict[ExamPhase, Literal["green", "violet", "red", "orange"]] = {
 
 
 def badge(phase: ExamPhase, said: str = "{standing}") -> None:
-    """Draw a person's phase of the exam as a coloured badge, or the text `said` with the phase as `{standing}`."""
+    """Draw a coloured badge with the text `said`, in which a person's phase of the exam replaces `{standing}`."""
     st.badge(tr(said, standing=tr(wording.EXAM_WORDS[phase])), color=_COLOURS.get(phase, "orange"))
 
 

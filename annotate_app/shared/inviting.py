@@ -86,7 +86,10 @@ def dismiss(url: str) -> None:
 
 
 def links(place: str = "") -> None:
-    """Draw the links made at a place of the page, or all links, the newest first, and any error of the form."""
+    """Draw the links made at a place of the page, or all links if `place` is empty, the newest first.
+
+    Above them, draw any error of the form.
+    """
     if place in (FORM, ""):
         look.refusal("add_person_problem")
     me = auth.current()

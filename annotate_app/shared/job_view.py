@@ -30,7 +30,7 @@ def job_view(
     problem: str,
     then: Callable[[Job], None] | None = None,
 ) -> Job | None:
-    """Show the job that `find_job` finds, as `show_job` does, and return it."""
+    """Find a job with `find_job`, show it with `show_job`, and return it; None if there is no job."""
     job = find_job(project, lead, kinds)
     if job is not None:
         show_job(project, lead, job, problem, then)
@@ -38,9 +38,10 @@ def job_view(
 
 
 def find_job(project: Project, lead: Person, kinds: Collection[JobKind]) -> Job | None:
-    """Return the running job, whoever started it, or else the last job of these kinds that nobody has dismissed.
+    """Return the running job, whoever started it; else the last job of these kinds that nobody has dismissed.
 
-    While a job changes the project, no other such job can start, so the pages of all such jobs show it.
+    While a job changes the project, no other job that changes it can start. So if one of these kinds changes the
+    project, the running job may be of another kind that does.
     """
     jobs = list_jobs(project, lead, now=time.time())
     own_jobs = [job for job in jobs if job.kind in kinds]

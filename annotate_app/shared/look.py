@@ -107,7 +107,7 @@ def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
 
 
 def as_lead(action: Callable[[Project, Person], object]) -> str:
-    """Run an action for the signed-in lead. For callbacks, which run before the page and must not raise.
+    """Run an action for the signed-in lead. Callbacks use this, because they run before the page and must not raise.
 
     Returns:
         Why the action was refused, in words for the lead, or "" if it succeeded.
@@ -173,7 +173,7 @@ def outcome(name: str) -> None:
 
 
 def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:
-    """Draw a button that downloads a CSV file, made at the click. The page does not rerun: that would lose it."""
+    """Draw a button that makes and downloads a CSV file. The page does not rerun, as this would lose the file."""
     st.download_button(label, data=make, file_name=file_name, mime="text/csv", key=key, on_click="ignore", icon=icon)
 
 

@@ -70,7 +70,7 @@ def withdraw(project: Project, lead: Person, practice_id: int) -> None:
 
 
 def choose(text: str, moment_id: int) -> None:
-    """Add a moment as a practice pair for a text, as the callback of its form."""
+    """Add a text and a moment as a practice pair, as the callback of the moment's form."""
     state = st.session_state
     grade, why = int(state[f"practice-grade-{moment_id}"]), str(state[f"practice-why-{moment_id}"])
     _add_pair(

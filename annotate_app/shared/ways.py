@@ -10,7 +10,7 @@ from backend.campaign.monitoring.progress.model import Barred, WaitKind
 
 
 class WayThere(NamedTuple):
-    """A link to the page where a lead handles something: title of the page, query string, text of the link."""
+    """A link to the page where a lead can act on the work: title of the page, query string, text of the link."""
 
     title: str
     asks: str

@@ -161,7 +161,7 @@ def moment(span: VideoSpan) -> str:
 
 
 def found_by(pair: PairReview) -> str:
-    """Return the sources of a candidate with its rank in each. If captions alone found it, return its similarity."""
+    """Return a candidate's similarity, and its sources with ranks. If only captions found it, leave out the sources."""
     similar = [] if pair.similarity is None else [tr("similarity {similarity:.3f}", similarity=pair.similarity)]
     if all(entry.source.kind is SourceKind.CAPTIONS for entry in pair.found_by):
         return " ".join(similar) or tr("no similarity")

@@ -164,7 +164,7 @@ def _leave_refusal(key: str, problem: str) -> None:
 
 
 def sentence_key(key: str, revision: int) -> str:
-    """Return the Streamlit key of a description's sentence field. Each revision has its own key and words."""
+    """Return the Streamlit key of a description's sentence field. Each revision has its own field and text."""
     return f"sentence-{key}-{revision}"
 
 

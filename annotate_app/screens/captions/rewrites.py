@@ -32,7 +32,10 @@ _mount = st.components.v2.component(
 
 
 def show(project: Project, lead: Person) -> None:
-    """Draw the next rewrite to decide on. Once queries are drawn, draw only the number of each decision."""
+    """Draw the next rewrite to decide on, and the captions in use.
+
+    Once queries are drawn, rewriting is closed. Then draw how often each decision was taken, not a rewrite.
+    """
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
         drawn = tr("Queries are drawn from the captions as published.")

@@ -156,7 +156,7 @@ def _verdict(constant: ExamConstant) -> str:
 
 
 def _odds(share: float) -> str:
-    """Return a share as words, such as `in 7.1 % of the cases`; shares below 0.1 % are not told apart."""
+    """Return a share as words, such as `in 7.1 % of the cases`. All shares below 0.1 % get the same words."""
     return (
         tr("in less than 0.1 % of the cases")
         if share < 0.001
@@ -269,7 +269,7 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
 
 
 def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
-    """Return a table of each person's values with their intervals, or the reason why one is missing."""
+    """Return a table of each person's missed items and kappas, with intervals or the reason why one is missing."""
     rows = [
         (
             f"<b>{escape(name)}</b>",

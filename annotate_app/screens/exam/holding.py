@@ -158,7 +158,7 @@ def _form(usual: ExamSettings) -> None:
 
 
 def key_desk(project: Project, lead: Person, exam: Exam | None) -> bool:
-    """Draw the player in which the lead answers the exam, if they opened it, and return whether it is shown."""
+    """Draw the player in which the lead answers the exam, if the lead opened it. Return whether it was drawn."""
     if not st.session_state.get(_GIVING) or exam is None or exam.key_from is not ExamKey.OWN:
         return False
     st.button(
@@ -179,7 +179,7 @@ def stage(exam: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
 
     Args:
         exam: the current exam.
-        people: the annotators and how far each is.
+        people: the annotators, each with their phase of the exam.
         would_be: the answer key that the exam would get if the lead closed it now; None if it cannot be closed.
     """
     if not exam.key_from.comes_later:
@@ -226,7 +226,10 @@ def stage(exam: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
 
 
 def to_use(exam: Exam | None) -> None:
-    """Offer to count the answers of an exam as judgements; draw no offer if `exam` is None."""
+    """Draw the button that counts the answers of an exam as judgements, and the result of its last press.
+
+    If `exam` is None, draw no button.
+    """
     look.outcome("exam_use")
     if exam is None:
         return

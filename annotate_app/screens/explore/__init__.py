@@ -107,7 +107,7 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
 
 
 def _same_words(project: Project, lead: Person) -> None:
-    """Draw the pairs whose caption equals the query, and how many lack the best relevance (the paper's B.5)."""
+    """Draw the pairs whose caption equals the query, and how many are below the best relevance (the paper's B.5)."""
     counts, without = _cached_count(project, lead, "same", lambda: same_words(project, lead))
     scale, decided = project.campaign.scale, sum(counts)
     st.markdown(
@@ -141,7 +141,7 @@ def _same_words(project: Project, lead: Person) -> None:
 
 
 def _sources(project: Project, lead: Person) -> None:
-    """Draw the results of each source's candidates: what the truth would lack without the source."""
+    """Draw the results of each source's candidates, and of those that the truth would lack without the source."""
     standings: list[SourceStanding] = _cached_count(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
         tr(
@@ -158,7 +158,7 @@ def _sources(project: Project, lead: Person) -> None:
 
 
 def _coverage(project: Project, lead: Person) -> None:
-    """Draw how much of the corpus was handed out, by show and by video, or the pairs of the open video."""
+    """Draw how much of the corpus was handed out, by show and by video. If a video is open, draw its pairs instead."""
     videos: list[VideoCoverage] = _cached_count(project, lead, "coverage", lambda: coverage(project, lead))
     opened = address_state.read_number("video")
     if opened_video := next((video for video in videos if video.video_id == opened), None):

@@ -218,7 +218,7 @@ def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
 
 
 def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
-    """Return the guideline as in the form's fields. A field that is not drawn yet has its stored value."""
+    """Return the guideline with the texts in the form's fields. For a field not drawn yet, use the stored text."""
     state = st.session_state
     originals = {f"note-{grade}": (note, note) for grade, note in notes.items()}
 

@@ -117,7 +117,7 @@ def keep() -> None:
 
 
 def _tell_uploaded(project: Project, lead: Person, uploads: Sequence[Kept], *, runs: bool) -> None:
-    """Leave a message that names the uploaded files, and choose the ground truth that has the runs' queries."""
+    """Leave a message that names the uploaded files. For runs, also choose the ground truth with their queries."""
     names = ", ".join(f"{upload.name} ({wording.count_of(upload.queries, 'query')})" for upload in uploads)
     done = tr("Uploaded {files}.", files=names)
     truth = truth_of_runs(project, lead, [upload.name for upload in uploads]) if runs else None

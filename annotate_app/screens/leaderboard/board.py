@@ -171,7 +171,7 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
 def _with_statistics(_scores: Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
     """Return the summary of the scores with statistics, cached.
 
-    Every run of the page needs them, and 10,000 resamples of every measure take too long to draw each time.
+    Each time the page is drawn, it needs them. Drawing 10,000 resamples of every measure again would take too long.
     """
     summary = _scores.summary()
     add_statistics(summary, _scores, Sureness(baseline))
@@ -368,7 +368,7 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
-    """Return the text of each query by its id. Queries with the same text have the id added."""
+    """Return the title of each query by its id. If several queries have the same title, add its id to each."""
     titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())
     titles_by_id = {}

@@ -129,7 +129,7 @@ def _run_action(annotator_id: AnnotatorId, action: Callable[[Project, Person], o
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _flags(_project: Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
-    """Return everybody's quality flags, cached until the next grade or event, as they need every grade."""
+    """Return everybody's quality flags, cached until the next grade or event: computing them reads every grade."""
     return quality_flags.flags(_project, _lead)
 
 

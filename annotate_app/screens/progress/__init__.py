@@ -52,7 +52,7 @@ def page() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The counts that the page shows, with the version of the work they belong to and when they were made."""
+    """The counts that the page shows, the version of the work that was counted, and the time of the count."""
 
     version: tuple[int, ...]
     at: float
@@ -167,7 +167,7 @@ def _days(work: WorkProgress) -> None:
 
 
 def left_out(work: WorkProgress) -> list[str]:
-    """Return sentences about judgements that the bars leave out, or include although they are simulated."""
+    """Return sentences about judgements that the bars leave out, and about simulated ones that the bars include."""
     by_people, simulated = _judged(work)
     texts = []
     if simulated and by_people:

@@ -62,7 +62,10 @@ class Step(NamedTuple):
 
 
 def steps(counts: Funnel) -> Iterator[Step]:
-    """Yield the steps of the funnel, each before its parts. The main steps come always, others only with pairs."""
+    """Yield the steps of the funnel, each before its parts.
+
+    The main steps are always yielded, all other steps only if they have pairs.
+    """
     yield Step(tr("handed out"), counts.pairs, 0, 0, "all")
     yield Step(tr("graded by two"), counts.graded_by_two, 0, 1, "all")
     yield Step(tr("settled by two"), counts.settled_by_two, 0, 2, "consensus")

@@ -47,7 +47,7 @@ class Button(NamedTuple):
 class InboxRow(NamedTuple):
     """One row of the inbox.
 
-    `at` says since when it waits, in seconds. Rows without a time come first.
+    `at` is the time of its newest report, job or other task, in seconds since 1970. Rows without a time come first.
     """
 
     at: float | None

@@ -78,7 +78,7 @@ def _wanted(project: Project, lead: Person) -> QueryFilter:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _stuck(_project: Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
-    """Return the queries with a stuck pair, cached until the work changes, as this reads every open pair."""
+    """Return the queries with a stuck pair, cached until the work changes: finding them reads every open pair."""
     return stuck_queries(_project, _lead)
 
 

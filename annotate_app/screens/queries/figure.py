@@ -43,7 +43,7 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
 
     Args:
         pairs: the open candidates.
-        last: the number of candidates at the end of the first candidate list that decide about a further batch.
+        last: how many candidates, counted from the end of the first candidate list, decide about a further batch.
         scale: the campaign's relevance scale.
     """
     pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
@@ -54,7 +54,7 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
 
 
 def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[str, Any]]:
-    """Return the values drawn for each candidate. If `relevance` is None, `sign` shows why."""
+    """Return the data of the chart for each candidate. If a candidate's `relevance` is None, `sign` shows why."""
     speaking = {pair.pair_id for pair in _speaking(pairs, last)}
     return [
         {

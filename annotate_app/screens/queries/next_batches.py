@@ -34,7 +34,7 @@ _DONE, _PROBLEM = "next_batches", "next_batches_problem"
 
 
 def next_batches(project: Project, lead: Person) -> None:
-    """Draw a line with the number of queries by batches, and the button that opens the dialog.
+    """Draw a line that says how many queries have how many batches, and the button that opens the dialog.
 
     In the dialog, leads accept suggestions and change the rule.
     """
@@ -49,7 +49,7 @@ def next_batches(project: Project, lead: Person) -> None:
 
 
 def shares(queries_by_batches: Mapping[str, Mapping[str, int]]) -> str:
-    """Return the number of queries by number of batches: `val: 264 with one batch, 236 with two (of 500)`."""
+    """Return how many queries of each split have how many batches: `val: 264 with one batch, 236 with two (of 500)`."""
     parts = []
     for split, numbers in queries_by_batches.items():
         told = [
@@ -177,7 +177,7 @@ def accepted_message(done: AcceptedReport) -> str:
 
 
 def _table(seen: Suggestions) -> str:
-    """Return a Markdown table of the numbers of queries and pairs, by suggestion and split."""
+    """Return a Markdown table of each suggestion: its queries by split, and its numbers of queries and pairs."""
     splits = sorted({query.split.value for query in seen.queries}, reverse=True)
     lines = [
         tr(

@@ -74,7 +74,10 @@ def _back() -> None:
 
 
 def _walk(project: Project, lead: Person, query_filter: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
-    """Draw the buttons to the list and to the neighbouring queries, even if an opened batch took this query off it."""
+    """Draw the buttons to the list and to the neighbouring queries.
+
+    Draw them even if this query has left the list because somebody opened a batch.
+    """
     place = query_place(project, lead, query_filter, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
         _back()

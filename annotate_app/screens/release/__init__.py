@@ -113,7 +113,7 @@ def warnings(counts: dict[str, Any]) -> list[str]:
 
 
 def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProxyType({})) -> list[str]:
-    """Return the sentences whose count is not zero, filled in.
+    """Fill in the templates whose count is not zero, and return these sentences.
 
     Args:
         counted: each sentence's count and template.

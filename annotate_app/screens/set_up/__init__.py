@@ -75,7 +75,7 @@ def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None)
 
 
 def _just_done(done: dict[str, bool]) -> str:
-    """Return the step that was finished last during this visit. It stays open, so that its result is in view."""
+    """Return the key of the step finished last in this visit, or "". It stays open, so that its result is in view."""
     kept: tuple[dict[str, bool], str] = st.session_state.get(_OPEN, (done, ""))
     before, last = kept
     last = next((key for key, is_done in done.items() if is_done and not before.get(key, True)), last)

@@ -47,7 +47,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
     Args:
         project: the project.
         lead: the lead who is signed in.
-        again: whether the runs are pooled later, into candidates that were already chosen.
+        again: whether to preview a later pooling, which adds to candidates that were already chosen.
     """
     asked = CandidateOptions(**_runs(project)) if again else _form_options(project)
     if not (asked.runs or asked.visual):

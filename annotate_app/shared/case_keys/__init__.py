@@ -44,7 +44,7 @@ def keys_of(
 ) -> None:
     """Handle the shortcuts of a form: digits choose the relevance, W goes to the reason, E to the text to edit.
 
-    Shortcuts that change something are off while the page is being drawn: they would act on the case shown before.
+    Shortcuts that change something are off while the page is being drawn. Else they could act on the previous case.
 
     Args:
         name: Streamlit's key of this element.

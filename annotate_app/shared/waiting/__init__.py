@@ -171,7 +171,7 @@ def current_counts(project: Project, lead: Person) -> "Counted":
 
 
 def keep(project: Project, counted: "Counted") -> "Counted":
-    """Share counts that a page has just made with all other pages."""
+    """Store new counts, so that all pages use them, and return these counts."""
     drop_counts()  # drops older counts: a server serves one project
     _kept[project.folder] = counted
     return counted
@@ -183,7 +183,7 @@ def drop_counts() -> None:
 
 
 def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
-    """Return the menu counts by title of page or group: how much work waits there.
+    """Return how much work waits on each page and in each group of the menu, by its title.
 
     The count of Progress is the number of stuck pairs, or the number of entries in its inbox if none is stuck.
     """
