@@ -1,4 +1,4 @@
-"""Define the values that all features of a campaign share: scale, split, role, verdict, person and others.
+"""Define the data types that all features of a campaign share: scale, split, role, verdict, person and others.
 
 The words are defined in docs/concepts.md. Units stand in the names: `_s` seconds, `_ms` milliseconds, `_px`
 pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.

@@ -73,7 +73,7 @@ def write_baseline_from_file(
         embeddings: the folder that caches vectors; None takes the user's cache folder.
         visual: the CLIP model of `clip`: its name, its folder, or `clip` for the usual one.
         where: the processes or machines that encode sentences and frames.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         InputError: there is no such baseline, or it lacks an input.

@@ -101,7 +101,7 @@ def answer(
         encoder: loads the sentence encoder; called only if the baseline needs one.
         clip: loads the CLIP model; called only if the baseline needs one.
         embeddings: the folder that caches vectors.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Returns:
         The answers, and the reason for each video that could not be read.
@@ -223,7 +223,7 @@ def answer_by_captions(
         encoder: the sentence encoder.
         embeddings: the folder that caches vectors.
         top: how many predictions a query gets.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         InputError: no moment has a caption; or see `require_searchable`.

@@ -38,7 +38,7 @@ def answer(
         embeddings: the folder that caches vectors of frames.
         how: frame rate, window lengths and suppression.
         top: how many predictions a query gets.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Returns:
         The answers, and the reason for each video that could not be read.

@@ -99,7 +99,7 @@ def extract(
         per_s: rows a second, above 0; row `i` shows the middle of the `i`-th `1 / per_s` seconds.
         source: the name of the corpus, for messages.
         missing: names of videos without a known file.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         InputError: no video can be read, the file name or the rate is not valid, or HDF5 cannot store a video's name.

@@ -1,4 +1,4 @@
-"""Values of the review pages: pairs with their grades, queries, filters, and events of leads."""
+"""Data types of the review pages: pairs with their grades, queries, filters, and events of leads."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -53,7 +53,7 @@ def train_model(config: Path, *, progress: Progress | None = None) -> tuple[Seed
 
     Args:
         config: a TOML file, see `backend.systems.learning.config.Config`.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         InputError: the configuration, the release, the features or the negatives have problems.
@@ -87,7 +87,7 @@ def predict_run(
         split: the split whose queries are answered.
         release: the folder of the release; None takes its place in training.
         features: the file of features; None takes its place in training.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         InputError: there are no weights, or release and features do not fit them.

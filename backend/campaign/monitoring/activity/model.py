@@ -1,4 +1,4 @@
-"""Values of the activity log: entries, filters and settings."""
+"""Data types of the activity log: entries, filters and settings."""
 
 from dataclasses import dataclass
 

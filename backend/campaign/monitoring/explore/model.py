@@ -1,4 +1,4 @@
-"""Values of the page Explore: the funnel, relevance bins, sources, coverage and durations."""
+"""Data types of the page Explore: the funnel, relevance bins, sources, coverage and durations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Values of progress: pace, stuck pairs, the forecast, and what waits for a lead."""
+"""Data types of progress: pace, stuck pairs, the forecast, and what waits for a lead."""
 
 from dataclasses import dataclass
 from enum import StrEnum

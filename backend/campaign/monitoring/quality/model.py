@@ -1,4 +1,4 @@
-"""Values of agreement, of quality flags, and of an annotator's own work."""
+"""Data types of agreement, quality flags, and the page on which annotators see their own work."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -71,7 +71,7 @@ def check_videos(
         where: where videos are measured; see `survey`.
         accept: names of videos whose changed content is accepted.
         now: seconds since 1970.
-        progress: called with (what is done, videos measured, all).
+        progress: called with (name of the step, videos measured, all videos).
 
     Raises:
         InputError: a video to accept is not in the project, or has not changed; nothing was written.
@@ -265,7 +265,7 @@ def import_corpus(
         where: where videos are measured; see `survey`.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
-        progress: called with (what is done, videos measured, all videos).
+        progress: called with (name of the step, videos measured, all videos).
 
     Raises:
         InputError: every problem found, with its row; or none of the videos can be shown. Nothing was written.
@@ -315,7 +315,7 @@ def register_videos(
         decode: decode every picture to find damage inside; None does so where it is cheap.
         where: where videos are measured; see `survey`.
         now: seconds since 1970.
-        progress: called with (what is done, videos measured, all videos).
+        progress: called with (name of the step, videos measured, all videos).
 
     Raises:
         InputError: no folder, no video in it, or none that can be read; nothing was written.

@@ -1,4 +1,4 @@
-"""Values of video checks: the state of each video, and the report of a check."""
+"""Data types of video checks: the state of each video, and the report of a check."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Values of the exam and the calibration round."""
+"""Data types of the exam and the calibration round."""
 
 from dataclasses import dataclass
 from enum import StrEnum
