@@ -155,9 +155,9 @@ def too_fast(active_ms: int, duration_s: float) -> bool:
 def unseen(elapsed_ms: int, duration_s: float) -> bool:
     """Return whether a grade came before half of its clip can have played.
 
-    The limit is a quarter of the clip's length after the first painted frame, because the player's fastest speed is 2.
-    This is an assumption of this project; see docs/decisions. Do not call it for clips that are whole videos, which
-    people judge by the storyboard, nor for grades without a measured time.
+    The player's fastest speed is 2, so half of a clip takes at least a quarter of its length. The limit is this time,
+    counted from the first painted frame. This is an assumption of this project; see docs/decisions. Do not call it for
+    clips that are whole videos, which people judge by the storyboard, nor for grades without a measured time.
 
     Args:
         elapsed_ms: time from the first painted frame to the key press.
@@ -172,8 +172,9 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
 def renewal_interval_s(lease_s: float) -> float:
     """Return how many seconds a desk waits before it asks the server to renew its leases.
 
-    This is a third of the lease, and at most four minutes. The browser checks its clock every quarter of it, and the
-    server does not renew a lease again within `renewal_slack_s`. The longest wait is therefore two thirds of a lease.
+    The wait is a third of the lease, and at most four minutes. The browser checks only every quarter of this wait
+    whether it is over. The server ignores a request that comes within `renewal_slack_s` of the last renewal. In all,
+    two renewals are at most two thirds of a lease apart.
 
     >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
     (240.0, 60.0)
@@ -184,7 +185,7 @@ def renewal_interval_s(lease_s: float) -> float:
 def renewal_slack_s(lease_s: float) -> float:
     """Return for how many seconds after a renewal the server does not renew a lease again.
 
-    Most requests then write less.
+    So most requests for renewal need no write to the database.
 
     >>> renewal_slack_s(900.0), renewal_slack_s(180.0)
     (60.0, 45.0)

@@ -179,12 +179,12 @@ def assign(
         lead: the lead who assigns.
         annotators: the people who get the assignment.
         assignment: its number, time and giver are ignored.
-        seen: maps annotators to the number of the assignment that the lead saw; whoever is missing had none. None
-            skips this check.
+        seen: maps annotators to the number of the assignment that the lead saw; an annotator who is not in it had no
+            assignment. None skips this check.
         now: seconds since 1970.
 
     Returns:
-        The number of queries in the assignment, counting those that have a batch.
+        The number of queries in the assignment that have a batch.
 
     Raises:
         Overtaken: the assignment of one of the people is not the one that the lead saw.

@@ -1,6 +1,7 @@
 """Search the activity log, and list the campaign's settings with the time and author of their last change.
 
-*Reads* events, judgements, what they are about, the campaign's facts and `reelrank.toml`. *Writes* nothing.
+*Reads* events, judgements, the pairs, people and other rows that these concern, the campaign's facts and
+`reelrank.toml`. *Writes* nothing.
 """
 
 from collections.abc import Iterator
@@ -73,9 +74,9 @@ def _since(db: Database, line: SettingLine, now: CurrentSettings) -> Since:
 
 @in_charge
 def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
-    """Return every setting in words, grouped by part.
+    """Return every setting of the campaign in words, grouped by the part of the campaign that it belongs to.
 
-    Each has its value, what it changes, when and by whom it was set, and where it can be changed.
+    Each comes with its value and its effect, when and by whom it was set, and where it can be changed.
     """
     with reading(project.store) as db:
         rule, guideline = batches_rows.versions(db)[-1], project_rows.versions(db)

@@ -16,7 +16,7 @@ USUAL = (
 class ActivityFilter:
     """A filter on entries of the activity log.
 
-    `group` None stands for the groups of `USUAL`. `by` is a person's name, empty for anybody. `since` and `until` are
+    A `group` of None selects the groups in `USUAL`. `by` is a person's name, empty for anybody. `since` and `until` are
     seconds since 1970; `until` itself is excluded. `text` has to occur in the entry, in upper or lower case.
     """
 

@@ -51,9 +51,9 @@ class CurrentSettings:
 class SettingLine:
     """A line about one setting, or about a few that belong together.
 
-    `keys` are those of the settings. `changes` says what they change; empty, the meaning of the first key stands for
-    it. `page` is where a lead changes them. `how` says how to change them where no page does, or adds a remark. They
-    were last changed at the newest of `events` or, where the line has no events, at `since`.
+    `keys` are the keys of these settings. `changes` says what the settings change; if it is empty, the meaning of the
+    first key is shown instead. `page` is where a lead changes them. `how` says how to change them where no page does,
+    or adds a remark. The time of the last change is that of the newest of `events`; without events, it is `since`.
     """
 
     keys: tuple[str, ...]

@@ -15,7 +15,7 @@ class Funnel:
     """How many of the pairs handed out reached which stage. Pairs that are judged only for a probe are not counted.
 
     `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`. `escalated` is the sum
-    of all the other counts.
+    of the counts that come after it.
     """
 
     pairs: int
@@ -44,7 +44,7 @@ class Funnel:
 
 
 class BinnedBy(StrEnum):
-    """The properties of a pair that relevance is compared with. Bins of each are numbered; see `rules.bounds`."""
+    """The properties of a pair by which relevances are sorted into bins. `rules.bounds` says what each bin covers."""
 
     SIMILARITY = "similarity"
     RANK = "rank"
@@ -59,7 +59,7 @@ class RelevanceBin:
     Attributes:
         place: the bin's number, which does not depend on the pairs.
         low: the least value in the bin.
-        high: the first value beyond the bin; for similarity 1 and for a rank, the value itself.
+        high: the least value above the bin. A bin of similarity 1 or of one rank holds one value, which is `high` too.
         counts: number of pairs of each relevance, 0 first.
         without: number of pairs without a relevance (open, escalated, discarded). They never count as 0.
     """
@@ -83,7 +83,7 @@ class RelevanceBin:
 
 @dataclass(frozen=True, slots=True)
 class PairPart:
-    """A selection of pairs: those that fulfil all conditions that are set."""
+    """A selection of pairs. A pair belongs to it if it fulfils every condition that is set here."""
 
     along: BinnedBy | None = None
     place: int | None = None
@@ -114,7 +114,7 @@ class FoundPair:
 
 @dataclass(frozen=True, slots=True)
 class SourceStanding:
-    """What the candidates of one source contributed, as far as they were handed out."""
+    """How many candidates one source found, how many were handed out as pairs, and the relevances of these pairs."""
 
     source: CandidateSource
     candidates: int
@@ -181,7 +181,7 @@ class ShowCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """Durations of moments or videos, in seconds: of all in the corpus, and of those handed out.
+    """How long moments or videos last, in seconds: all of the corpus, compared with those handed out.
 
     `bars` are (low, high, number in the corpus, number handed out). The last bar may have no upper end.
     """
@@ -195,7 +195,7 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class AgreedQuery:
-    """The agreement on the pairs of one query, as on the agreement board."""
+    """One query, with the agreement on its pairs as the agreement board shows it."""
 
     query_id: QueryId
     agreement: GroupAgreement

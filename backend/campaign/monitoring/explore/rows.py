@@ -33,17 +33,21 @@ _FOUND = (
 
 
 def version(db: Database) -> str:
-    """Return a text that changes whenever anything here changes. Grades and events are only ever added."""
+    """Return a text that changes whenever a result of this module changes.
+
+    It is made of the newest ids of events and judgements, which are added and never changed.
+    """
     row = db.conn.execute("SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement)")
     return "-".join(str(part or 0) for part in row.fetchone())
 
 
 def fates(db: Database) -> list[tuple[str, int, int]]:
-    """Return (verdict, how many people were asked, pairs) of all pairs that are not judged only for a probe.
+    """Return rows of (verdict, people asked, number of pairs), without pairs that are judged only for a probe.
 
     A discard that a lead confirmed has the verdict `CONFIRMED`.
 
-    A pair has a seat for everybody who is asked about it. Pairs without a verdict are open: two people are asked.
+    A pair has a seat for everybody who is asked about it. Pairs without a verdict are open, and two people are asked
+    about them.
     """
     found: list[tuple[str, int, int]] = [
         tuple(row)
@@ -59,7 +63,10 @@ def fates(db: Database) -> list[tuple[str, int, int]]:
 
 
 def relevances(db: Database, along: BinnedBy) -> list[tuple[int, int | None, int]]:
-    """Return (bin, relevance or None, pairs) of all pairs in batches. Pairs without a similarity have no such bin."""
+    """Return rows of (bin, relevance or None, number of pairs), over all pairs in batches.
+
+    Bins of similarity leave out pairs whose similarity is unknown.
+    """
     moment = "JOIN moment m USING (moment_id)" if along is BinnedBy.DURATION else ""
     known = "AND p.similarity IS NOT NULL" if along is BinnedBy.SIMILARITY else ""
     return [
@@ -105,7 +112,7 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
 def sources(db: Database) -> list[SourceStanding]:
     """Return what the candidates of each source contributed.
 
-    A candidate found by two poolings of the same run counts as found by that run alone.
+    If two poolings of the same run found a candidate, it counts as found by one source.
     """
     rows = db.conn.execute(
         f"""
@@ -127,7 +134,7 @@ def sources(db: Database) -> list[SourceStanding]:
 def coverage(db: Database) -> list[tuple[Any, ...]]:
     """Return (video_id, name, duration_s, moments, handed out, pairs, queries, decided, relevant, sum) of all videos.
 
-    The sum is that of the relevances.
+    `sum` is the sum of the relevances of its pairs.
     """
     return [
         tuple(row)

@@ -104,7 +104,7 @@ def bins(along: BinnedBy, counts: Iterable[tuple[int, int | None, int]], highest
 
 
 def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lasting | None:
-    """Return the durations of things in the corpus, and of those handed out, as bars; None without any."""
+    """Return bars that compare the durations in the corpus with those handed out; None if the corpus has none."""
     if not all_of_them:
         return None
     here, out = (Counter(bisect(SECONDS, value) - 1 for value in values) for values in (all_of_them, handed_out))
@@ -150,12 +150,12 @@ def table(
     | Sequence[AgreedQuery]
     | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
-    """Return rows of the page as rows of a CSV file: values by column."""
+    """Return rows of a table of the page as rows of a CSV file. Each row maps columns to values."""
     return [_row(item) for item in found]
 
 
 def lasting_table(found: Lasting) -> list[dict[str, Any]]:
-    """Return the bars of durations as rows of a CSV file: values by column."""
+    """Return the bars of durations as rows of a CSV file. Each row maps columns to values."""
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 

@@ -1,6 +1,6 @@
 """Tabulate the judged pairs: funnel, relevance, sources, coverage, durations, agreement on queries.
 
-*Reads* everything before. *Writes* nothing.
+*Reads* the tables of all earlier steps: corpus, queries, candidates and judgements. *Writes* nothing.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def relevances_along(project: Project, by: Lead | Operator, along: BinnedBy) -> 
 
 @in_charge
 def source_standings(project: Project, by: Lead | Operator) -> list[SourceStanding]:
-    """Return what the candidates of each source contributed, the sources of the first lists first."""
+    """Return what the candidates of each source contributed. Sources of the first candidate lists come first."""
     with reading(project.store) as db:
         return rows.sources(db)
 

@@ -37,9 +37,9 @@ def hours(
     rate: float | None = None,
     currency: str | None = None,
 ) -> HoursReport:
-    """Return how long people worked, what it costs, and how much is still to come, all of one instant.
+    """Return how long people worked, what it costs, and how much is still to come, all read at one instant.
 
-    The outlook rests on all days, whichever days are chosen.
+    The forecast uses all days, even if `first` and `last` choose only some.
 
     Args:
         project: the project. Its rates are read again at each call, as they may change any day.
@@ -86,7 +86,7 @@ def hours(
 def expected_work(
     project: Project, by: Lead | Operator, *, batch_size: int, probe: int = 0, pooled: bool = False
 ) -> Expected:
-    """Return how many pairs and grades candidates would make, and how long those take.
+    """Return how many pairs candidates would make, how many grades these need, and how long the grading takes.
 
     Leads read this before candidates are chosen, because afterwards the work is in the queue.
 

@@ -53,7 +53,7 @@ def names(db: Database) -> list[str]:
 
 
 def left_out(db: Database) -> tuple[int, int]:
-    """Return the number of (simulated, imported) judgements, which are no work done here."""
+    """Return the numbers of (simulated, imported) judgements. Nobody worked on these here."""
     row = db.conn.execute(
         "SELECT coalesce(sum(simulated), 0), coalesce(sum(imported AND NOT simulated), 0) FROM judgement "
         "WHERE revision = 1"

@@ -90,7 +90,7 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The work that candidates would make, before they are chosen."""
+    """A forecast of the work that candidates would make, for leads who have not chosen them yet."""
 
     queries: int
     """Queries to be judged."""
@@ -198,11 +198,12 @@ def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
 def outlook(
     days: Sequence[WorkDay], needed: int, *, further: int = 0, disputed: float | None = None, stuck: int = 0
 ) -> Outlook:
-    """Estimate how many hours are still to come, and what they cost at the cost per hour so far.
+    """Estimate how many hours of work are still to come, and what they cost if an hour costs as much as so far.
 
     With t the working time and n the judgements of each working day of a person, a judgement takes R = sum t / sum n.
-    Such days differ more than judgements do (people are fast or slow, queries easy or hard), so they are the unit of
-    the interval. The days still to come are assumed to differ as much as those so far. The interval is
+    These working days differ more than single judgements do (people are fast or slow, queries easy or hard). The
+    interval therefore treats a day, not a judgement, as its unit. The days still to come are assumed to differ as much
+    as those so far. The interval is
 
         R * N  +-  1.96 * N * s * sqrt(1 + sum n / N) / sum n,    s^2 = D / (D - 1) * sum (t - R n)^2
 
@@ -216,7 +217,7 @@ def outlook(
         needed: grades that are missing at existing seats.
         further: further grades that disputes are likely to ask for.
         disputed: the share of disputed pairs on which `further` rests, if it is known.
-        stuck: how many of the needed grades nobody who may work can give.
+        stuck: how many of the needed grades cannot be given by anybody who may work.
     """
     worked = [(day.judging_ms + day.gold_ms, day.judgements) for day in days if day.judgements and day.judging_ms]
     grades, time_ms = sum(n for _, n in worked), sum(ms for ms, _ in worked)
@@ -234,7 +235,7 @@ def outlook(
 
 
 def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[Decimal, Decimal, Decimal] | None:
-    """Return what these hours cost at the cost per hour so far; None where that is unknown."""
+    """Return what these hours cost if an hour costs as much as so far; None if the cost so far is unknown."""
     sum_ms, cost = sum(day.active_ms for day in days), total(days)
     if cost is None or not sum_ms:
         return None

@@ -93,7 +93,7 @@ def _reported(db: Database) -> Waiting:
 
 
 def _recommended_batches(db: Database) -> Waiting:
-    """Count the queries whose next batch is worth opening by the rule."""
+    """Count the queries whose next batch the campaign's rule about next batches recommends to open."""
     rule = batches.versions(db)[-1].rule
     times = [
         at
@@ -146,7 +146,7 @@ def _exam_waits(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
 
 
 def _all_done(db: Database, calibration: Exam) -> float | None:
-    """Return when the last of the team finished a calibration round; None while somebody has not finished it."""
+    """Return when the last annotator finished a calibration round; None while somebody has not finished it."""
     stands = [
         results.standing(db, person_standing, calibration)
         for person_standing in exam_candidates(db)
@@ -163,7 +163,7 @@ def _all_done(db: Database, calibration: Exam) -> float | None:
 
 
 def _warned_by_gold(db: Database) -> Waiting:
-    """Count the annotators whom gold warned, except those who have given enough good answers since."""
+    """Count the annotators who were warned for their gold answers and have not improved enough since."""
     settings = project_rows.gold(db)
     if not settings.on:
         return Waiting()

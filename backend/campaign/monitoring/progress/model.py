@@ -59,7 +59,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class PairKind:
-    """One kind of pairs that want grades and can be handed out: all pairs with these values.
+    """Pairs that still want grades, can be handed out, and have all the properties below in common.
 
     `seats` is the number of seats of such a pair, and `graded` the annotators who have graded it.
     """
@@ -101,7 +101,7 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True)
 class QueryStuck:
-    """The pairs of one query that cannot be finished without a lead, by their ranks."""
+    """The ranks of the pairs of one query that cannot be finished without a lead."""
 
     stuck: tuple[tuple[Stuck, tuple[int, ...]], ...] = ()
     blocked: tuple[int, ...] = ()
@@ -156,7 +156,10 @@ class WorkAhead:
 
 @dataclass(frozen=True, slots=True)
 class WorkProgress:
-    """The pace of the work and what is left. Imported and simulated judgements count only where the name says so."""
+    """The pace of the work and what is left.
+
+    Imported and simulated judgements count only in fields that are named after them.
+    """
 
     ahead: WorkAhead
     held: int

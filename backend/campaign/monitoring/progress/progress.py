@@ -4,8 +4,8 @@
 
 *Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas. *Writes* job.
 
-Clips are cut before annotators need them, in the order in which they will. A clip that cannot be cut is reported. Its
-pair is only blocked when an annotator is about to see it, because a folder of videos may be offline for an hour.
+Clips are cut before annotators need them, the soonest needed first. A clip that cannot be cut is reported. Its pair is
+only blocked when an annotator is about to see it, because a folder of videos may be offline for an hour.
 """
 
 from collections import Counter, defaultdict
@@ -53,8 +53,8 @@ def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgre
 
     A day begins at the server's midnight, as on the annotators' desks.
 
-    The pace is that of the last seven days. While people began less than seven days ago, it is that of the days since
-    (at least one).
+    The pace is the mean of the last seven days. If the first person began later than that, it is the mean of the days
+    since then, at least one.
     """
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
@@ -239,7 +239,7 @@ def clips_outcome(report: ClipsReport) -> JobOutcome:
 def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
     """Return the troubles of the clip bucket that a lead should know, such as that it cannot be written.
 
-    They are those of the last access. The bucket is not asked now, so that pages do not wait.
+    They were noticed when the bucket was last used. It is not asked again now, so that pages do not wait.
     """
     from backend.media import clip_bucket
 
@@ -276,7 +276,7 @@ class Demand:
 
     @property
     def further(self) -> int:
-        """Further grades if as large a share of the open pairs is disputed as so far."""
+        """The number of grades that disputes will add, if open pairs are disputed as often as pairs so far."""
         return rules.further(self.kinds, self.disputed)
 
     @property
@@ -286,7 +286,10 @@ class Demand:
 
 
 def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> Demand:
-    """Return the grades that are still wanted. With the `known` paces over `span_days`, workers have their pace too."""
+    """Return the grades that are still wanted, and who may give them.
+
+    The workers have a pace only if the `known` paces over `span_days` are given.
+    """
     workers = tuple(workers_of(db, known, span_days=span_days))
     return Demand(
         rows.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
@@ -311,7 +314,9 @@ def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Work
 
 
 def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> list[Worker]:
-    """Return everybody who ever could grade here, with their `known` paces over `span_days`, if any.
+    """Return all annotators of this campaign, and for each why they may not work now, if so.
+
+    They have a pace if the `known` paces over `span_days` are given.
 
     Simulated annotators and workers of an earlier campaign are left out.
     """

@@ -33,7 +33,10 @@ Demand = Counter[tuple[frozenset[AnnotatorId], float]]
 
 
 def barred_from(kind: PairKind, worker: Worker) -> Barred | None:
-    """Return why an annotator cannot grade pairs of a kind that they have neither graded nor know; None if they can."""
+    """Return why an annotator cannot grade pairs of a kind; None if they can.
+
+    This does not check whether they have graded the pairs already, or know them from an exam.
+    """
     if worker.barred is not None:
         return worker.barred
     if worker.queries is not None and kind.query not in worker.queries:
@@ -62,9 +65,9 @@ def able_later(kind: PairKind, workers: Iterable[Worker]) -> frozenset[Annotator
 
 
 def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId] | None:
-    """Return a function that names one query for all queries with the same assignments.
+    """Return a function that maps all queries with the same assignments to one of them.
 
-    So pairs of these queries may be of one kind.
+    The same people may grade these queries, so their pairs can be counted as one kind.
 
     Args:
         assigned: the queries of every assignment that is limited to some queries. Without any, None is returned.
@@ -80,7 +83,7 @@ def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId
 
 
 def lacks(kind: PairKind, workers: Iterable[Worker]) -> int:
-    """Return how many more people a pair of a kind needs than can grade it. The pair is stuck if this is above 0."""
+    """Return how many people are missing to finish a pair of a kind. The pair is stuck if this is above 0."""
     return kind.free - len(able_later(kind, workers))
 
 
@@ -119,7 +122,10 @@ def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
 
 
 def _ways_out(by_reason: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
-    """Return (reason, names, pairs) in the order of `Barred`. `pairs` is the largest number for one of the names."""
+    """Return (reason, names, pairs) in the order of `Barred`.
+
+    `pairs` is the number of pairs of the person whom the reason keeps from most.
+    """
     ways = []
     for why in Barred:
         names = {name: count for (reason, name), count in by_reason.items() if reason is why}
@@ -134,7 +140,7 @@ def share_disputed(decided: int, disputed: int) -> float | None:
 
 
 def further(kinds: Kinds, share: float | None) -> int:
-    """Return the further grades to expect if as large a share of the open pairs is disputed as so far."""
+    """Return how many grades disputes will add, if open pairs are disputed as often as pairs so far."""
     undecided = sum(count for kind, count in kinds.items() if not kind.disputed)
     return round(len(SECOND_ROUND_SEATS) * undecided * share) if share else 0
 
@@ -142,7 +148,8 @@ def further(kinds: Kinds, share: float | None) -> int:
 def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
     """Return when those who may work have given all that they can give, and what is left over then.
 
-    Every undecided pair wants `2 * share` grades more than it has seats for: what disputes will ask for on average.
+    A dispute asks for two further grades. So every pair that may still be disputed counts as wanting `2 * share` grades
+    more than it has seats for.
     """
     if kinds and not has_team(workers):
         return Forecast(None)
@@ -233,7 +240,7 @@ class _Sharing:
     def _columns(self) -> "NDArray[int32]":
         """The edges as columns: begin, end, capacity.
 
-        `given` sets the capacities of the last ones, from people to the sink.
+        The last edges lead from people to the sink; `given` sets their capacities.
         """
         from numpy import array, int32
 

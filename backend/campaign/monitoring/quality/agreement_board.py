@@ -151,7 +151,7 @@ def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
 
 
 def _places(known: Integers, ids: Integers) -> Integers:
-    """Return the position of each of the ids `asked` in `known`, which ascends; -1 where it is missing."""
+    """Return the position of each of `ids` in `known`, which is in ascending order; -1 where an id is missing."""
     if not len(known):
         return np.full(len(ids), -1)
     place = np.minimum(np.searchsorted(known, ids), len(known) - 1)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def other_relevances_csv(report: AggregatorReport) -> str:
-    """Return the pairs to which another aggregator gives another relevance as CSV, one row per pair."""
+    """Return CSV with one row for each pair whose relevance would differ by another aggregator."""
     columns = ["pair_id", "query", "grades", "final", "by_lead", "mean", "median", "dawid_skene"]
     rows = (
         (
@@ -48,7 +48,7 @@ def agreement_csv(board: AgreementBoard, name: str) -> str:
 
 
 def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return one part of the board as a chart. There is a chart of each part but figures, pairs and queries."""
+    """Return one part of the board as a chart. Every part has a chart, except figures, pairs and queries."""
     # Imported here because charts take as long to load as everything else together.
     from backend.campaign.monitoring.quality import charts
 

@@ -13,8 +13,8 @@ from backend.core.messages import said
 class Figure:
     """One figure of the agreement board.
 
-    `value` is None where it is undefined; then `reason` says why. `n` is the number of things that it rests on, and
-    `of` names them. `low` and `high` are its 95 % bootstrap interval; None where none was asked for or there is none.
+    `value` is None where it is undefined; then `reason` says why. It is computed from `n` grades or pairs; `of` names
+    which. `low` and `high` are its 95 % bootstrap interval; they are None if no interval was asked for or none exists.
     """
 
     value: float | None
@@ -45,7 +45,7 @@ class MyAgreement:
 
 @dataclass(frozen=True, slots=True)
 class MyWork:
-    """An annotator's own work, as far as they may know it. Judgements of earlier campaigns are left out."""
+    """What an annotator may know about their own work. Judgements of earlier campaigns are left out."""
 
     today: int
     """Pairs graded for the first time since midnight."""
@@ -231,7 +231,7 @@ class FlagEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Counts of pairs of one part of the campaign, by verdict. The other counts add up to `pairs`."""
+    """How many pairs of a part of the campaign (all, or a split) have each verdict. The counts add up to `pairs`."""
 
     part: str
     pairs: int
@@ -295,7 +295,7 @@ class PersonPeriod:
 
 @dataclass(frozen=True, slots=True)
 class Couple:
-    """Two annotators, by their places in the board, and how far they agree on the `n` pairs that both graded."""
+    """Two annotators, as positions in `people` of the board, and how far they agree on the `n` pairs both graded."""
 
     first: int
     second: int
@@ -327,9 +327,9 @@ WHOLE = BoardPart()
 class AgreementBoard:
     """The agreement of annotators, over all grades that count, at one instant.
 
-    `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the statistics of `summary`
-    and more, by the same keys, each with its base and interval. Intervals are bootstrapped with this many `resamples`;
-    with 0 there are none.
+    `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the same statistics under
+    the same keys, and further ones. Each has its base and interval. Intervals are bootstrapped with this many
+    `resamples`; with 0 there are none.
     """
 
     part: BoardPart
@@ -395,7 +395,7 @@ class AggregatorCount:
 
 @dataclass(frozen=True, slots=True)
 class OtherRelevance:
-    """A pair to which some other aggregator gives another relevance than the final one."""
+    """A pair whose final relevance differs from that of at least one other aggregator."""
 
     pair: str
     query: str

@@ -3,8 +3,8 @@
 *Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
 
 A video is identified by its content, so it is found again under another name or in another folder. Another content
-under its name is not accepted unless somebody says so. `corpus.importing` does the adding. The functions that add stand
-here, above judging, because pairs of a video that cannot be shown have to be kept back.
+under its name is not accepted unless somebody says so. The functions here leave the adding itself to
+`corpus.importing`. They also keep back the pairs of videos that cannot be shown, so they belong above judging.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -65,7 +65,8 @@ def check_videos(
     Args:
         project: the project; its server may be running.
         by: a lead or an operator.
-        videos: the folder to search for videos that are not in their place; by default the folders of the others.
+        videos: the folder to search for videos that are not in their place. By default these are the folders of the
+            project's other videos.
         fps: frames a second of folders of frames that are found for the first time.
         decode: decode every picture to find damage inside; None does so where it is cheap.
         where: where videos are measured; see `survey`.
@@ -212,7 +213,10 @@ def _find(
 
 
 def _is_measurable(project: Project, place: Place) -> bool:
-    """Return whether to measure the video at a place: an address always, but no link that leads out of the project."""
+    """Return whether to measure the video at a place.
+
+    An address is always measured. A file is measured if it exists and is no link that leads out of the project.
+    """
     if isinstance(place, Address):
         return True
     return place.exists() and not (place.is_relative_to(project.folder) and leads_out(place, project.folder))

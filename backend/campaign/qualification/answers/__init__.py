@@ -1,1 +1,1 @@
-"""Pairs with a known grade and answers to them, as exam, calibration round, gold questions and practice use them."""
+"""Handle pairs with a known grade, and answers to them, for exam, calibration round, gold questions and practice."""

@@ -67,7 +67,7 @@ def settled(db: Database, *, now: float) -> list[KnownPair]:
 
 
 def well_known(db: Database, *, now: float) -> list[KnownPair]:
-    """Return the settled pairs whose relevance a lead decided, or is a mean that needed no rounding."""
+    """Return the settled pairs whose relevance was decided by a lead, or is a mean that needed no rounding."""
     rows = db.conn.execute(
         f"{_SETTLED} AND p.batch_id IS NOT NULL AND (c.verdict = 'adjudicated' OR c.mean = c.relevance)",
         {"final": now - CORRECTION_S},

@@ -41,8 +41,8 @@ FEWEST = 2
 class KeyReport:
     """An answer key that was fixed.
 
-    `finished` people gave it, for `items` items. `grades` has, for each grade of the scale, how many items it is the
-    right grade of.
+    The key follows from the grades of `finished` people and covers `items` items. `grades` has, for each grade of the
+    scale, how many items it is the right grade of.
     """
 
     finished: int
@@ -194,10 +194,10 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class UsedReport:
-    """The numbers of judgements that answers of an exam became.
+    """How many answers of an exam became judgements.
 
-    `judgements` answers about `pairs` pairs count now; `people` had finished the exam. `fewest` and `most` are the
-    smallest and largest number of judgements that one of them has.
+    `judgements` answers about `pairs` pairs now count as judgements. `people` is how many people had finished the exam.
+    `fewest` and `most` are the smallest and largest number of these judgements that one of them has.
     """
 
     pairs: int

@@ -12,7 +12,10 @@ PASS_RULE = "tvr-ranking-exam-1"
 
 
 class ExamPurpose(StrEnum):
-    """The purpose of a round of grading that is not work. At most one round of each purpose is open at a time."""
+    """What a round of grading that is not ordinary work is for: for an exam or for calibration.
+
+    At most one round of each purpose is open at a time.
+    """
 
     EXAM = "exam"
     CALIBRATION = "trial"
@@ -230,7 +233,7 @@ class Exam:
     def usable(self) -> bool:
         """Return whether a lead may let answers count as judgements.
 
-        They may once, if the exam asks open pairs and has its key or is over.
+        This can be done once, for an exam of open pairs that has its key or is over.
         """
         return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
 

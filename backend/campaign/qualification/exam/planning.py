@@ -40,7 +40,7 @@ _NO_OPEN = said(
 
 @dataclass(frozen=True, slots=True)
 class ExamDraw:
-    """The choices for drawing an exam or a calibration round. None takes the value of the campaign's settings.
+    """The choices for drawing an exam or a calibration round. A choice of None stands for the campaign's setting.
 
     Args:
         queries: how many queries to draw.
@@ -138,7 +138,10 @@ def require_same(plan: Plan, previewed: str) -> None:
 
 
 def score_guesses(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
-    """Return what constant grades and chance would score, with the campaign's scale and tolerance."""
+    """Return what somebody would score who always gives one grade, or grades by chance.
+
+    The scale and the tolerance are the campaign's.
+    """
     campaign = project_rows.campaign(db)
     return guesses(key, campaign.scale.grades, most_missed, campaign.tolerance)
 

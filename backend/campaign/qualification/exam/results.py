@@ -274,7 +274,8 @@ def standing(db: Database, person: Person, exam: Exam) -> ExamStanding:
     """Return where a person is in the exam, from their newest attempt and the newest decision of a lead about it.
 
     A pass in an earlier exam of the project counts. A person begins anew if their attempt belongs to an exam that is no
-    longer held, or to one that ended before it had a key. Of a calibration round only whether it was finished is known.
+    longer held, or to one that ended before it had a key. A calibration round has no result: a person has finished it
+    or not.
     """
     if exam.purpose is ExamPurpose.CALIBRATION:
         return _in_calibration(db, person, exam)
@@ -311,9 +312,9 @@ def _answering(items: Sequence[ExamItem]) -> ExamPhase:
 
 
 def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
-    """Return the items in the order of one attempt: those of a query together.
+    """Return the items in the order of one attempt. Items of the same query stay together.
 
-    A key that no browser is sent shuffles the queries, and the items of each.
+    The queries, and the items of each query, are shuffled by a secret key that is never sent to a browser.
     """
 
     def position(label: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Draw the items of a retake, preferring pairs that the annotator has not graded and, next, not had explained.
+"""Draw the items of a retake: first pairs new to the annotator, then those that were not explained to them.
 
 *Reads* attempts, answers, judgements, pairs, consensus. *Writes* exam_item; frees seats whose lease has lapsed.
 """
@@ -59,10 +59,10 @@ def retake_outlooks(
 
 
 def add_items(db: Database, person: Person, exam: Exam, number: int, *, now: float) -> list[int]:
-    """Draw the items of a person's attempt and return their ids; add those that the exam does not have to it.
+    """Draw the items of a person's attempt, and return their ids. Pairs that the exam lacks are added to it.
 
-    Returns nothing if the attempt asks the exam's own items. It does if it is the first one, if the exam has no key
-    yet, or if the person has graded none of these pairs.
+    The list is empty if the attempt asks the exam's own items. This is so for a first attempt, while the exam has no
+    key, and if the person has graded none of its pairs.
     """
     me = person.annotator_id
     if exam.closed_at is None or not attempts.all_of(db, me):
@@ -94,7 +94,7 @@ def _draw(
 
 
 def _explained(db: Database, me: AnnotatorId) -> dict[PairId, int]:
-    """Return, for each pair that was explained to a person, the number of the last attempt it was explained after."""
+    """Return the pairs that were explained to a person, each with the number of the last attempt that led to it."""
     finished = [attempt for attempt in attempts.all_of(db, me) if attempt.handed_in_at is not None and attempt.keyed]
     return {item.pair_id: attempt.number for attempt in finished for item in _missed(db, attempt)}
 

@@ -99,7 +99,7 @@ def set_exam(
     """Set an exam of settled pairs, or of open pairs whose key comes later. It replaces the current exam.
 
     The key of settled pairs is their relevance now. Open pairs are the top candidates of some queries; nobody gets them
-    as work while the exam is open. A None takes the value of the campaign's settings.
+    as work while the exam is open. An argument of None stands for the campaign's setting.
 
     Args:
         project: the project.
@@ -172,7 +172,7 @@ def hold(
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
-    """Set what was planned, an exam or a calibration round. It replaces the open one.
+    """Set the planned exam or calibration round. It replaces the one that is open.
 
     Raises:
         ProjectError: guessing passes the exam and no reason is given.

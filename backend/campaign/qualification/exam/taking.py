@@ -71,8 +71,8 @@ class ExamStep(StrEnum):
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """Return the person's desk in the calibration round, else in the exam; None if neither keeps them from work.
 
-    They may work if they have finished the calibration round, if one is open, and passed the exam, if one is held. An
-    exemption counts like a pass. This claims no seat.
+    An open calibration round keeps people from work until they have finished it, and an exam until they have passed it.
+    An exemption counts like a pass. This claims no seat.
     """
     with reading(store) as db:
         for exam in exams.before_work(db):

@@ -1,8 +1,8 @@
 """Set, offer and report gold questions, and warn or pause annotators who miss too many.
 
 *Reads* pairs, consensus, gold answers, findings, seats, pauses. *Writes* campaign, gold_pair, gold_seat, gold_rhythm,
-gold_finding, pauses, events. Only leads see figures. `backend.campaign.judging` hands out an offered pair and takes its
-grade, in the same way as a pair of the second round.
+gold_finding, pauses, events. Only leads see how often somebody was right. `backend.campaign.judging` hands out an
+offered pair and takes its grade, in the same way as a pair of the second round.
 """
 
 import secrets
@@ -77,7 +77,7 @@ class GoldReport:
 
 @dataclass(frozen=True, slots=True)
 class GoldOptions:
-    """The settings that a lead changes; a None leaves the campaign's value."""
+    """The settings of gold questions that a lead changes. A setting of None keeps its present value."""
 
     share: float | None = None
     window: int | None = None
@@ -100,9 +100,9 @@ class GoldAnswer:
 class GoldPerson:
     """One annotator's results on gold questions.
 
-    `accuracy` is the percentage of their counted answers that are within the tolerance; None while there are too few.
-    The last answers since the newest finding count. `within` and `counted` are the numbers behind it. `left` is how
-    many gold pairs they can still meet.
+    Only their last answers since the newest finding count: `counted` answers, of which `within` are within the
+    tolerance. `accuracy` is the percentage of these; None while too few answers count. `left` is how many gold pairs
+    they can still meet.
     """
 
     person: Person
@@ -279,10 +279,10 @@ TOLD_FOR = 5
 
 
 def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
-    """Offer a person the gold pairs that are due after the number of claims they have made.
+    """Offer a person the gold pairs that are due, by the number of pairs that they have claimed.
 
-    Nothing is offered ahead of their claims: if they have nothing else to grade, nothing more becomes due. If they have
-    met every gold pair, the turn passes.
+    Nothing is offered early: somebody who has nothing else to grade gets no more gold pairs either. If no gold pair is
+    left for them, none is offered this time.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -303,10 +303,10 @@ def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
 
 
 def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSettings, *, now: float) -> Desk[Any]:
-    """Warn or pause a person if their answers call for it and this is the moment, and return their desk after it.
+    """Warn or pause a person if their gold answers call for it and the moment has come, and return their desk.
 
-    The moment comes when a query begins and the last gold pair lies some pairs back. So nobody learns which pair it
-    was.
+    The moment has come when they begin a query and have graded some other pairs since the last gold pair. So nobody
+    learns which pair was gold.
     """
     me = person.annotator_id
     with writing(store) as db:

@@ -40,8 +40,8 @@ class GoldGrade:
 class GoldFinding:
     """A warning or a pause that followed from a person's answers.
 
-    Of the `answers` that counted then, `within` were within the tolerance. `last_answer` is the id of the newest of
-    them, `graded` how many grades the person had given in all.
+    `answers` answers counted then, and `within` of them were within the tolerance. `last_answer` is the id of the
+    newest of these answers. `graded` is how many grades the person had given in all by then.
     """
 
     kind: Consequence

@@ -33,7 +33,7 @@ def _chance(*values: object) -> float:
 
 
 def gap(key: str, me: AnnotatorId, nth: int, share: float) -> int:
-    """Return the distance from a person's last gold pair to their next one, in pairs; 1 is the very next pair.
+    """Return how many pairs after a person's last gold pair the next one comes; 1 is the very next pair.
 
     Gaps have no memory: whatever came before, every pair is gold with the probability `share`. So their mean is 1 /
     share, and nobody can work out by counting when the next one comes.

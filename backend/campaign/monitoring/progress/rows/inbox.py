@@ -54,7 +54,7 @@ def newest_note(db: Database) -> tuple[str, str] | None:
 def skipped(db: Database) -> Waiting:
     """Count the unsettled pairs with a current skip, and name those who skipped, the most skips first.
 
-    Pairs whose clip is blocked or was reported as broken are counted by `blocked` and as reports instead.
+    Pairs whose clip is blocked, and skips that report a broken clip, are left out; they are counted elsewhere.
     """
     of_pairs = (
         "FROM skip k JOIN pair p USING (pair_id) JOIN annotator a USING (annotator_id) "
@@ -93,7 +93,7 @@ asks and those whose clip cannot be shown.
 
 
 def last_candidates(db: Database, last: int) -> Iterator[tuple[QueryId, list[int | None], float | None]]:
-    """Yield the queries whose next batch a lead may open, for the rule about next batches.
+    """Yield the queries whose next batch a lead may open, with the facts that the rule about next batches needs.
 
     Args:
         db: the database.

@@ -38,7 +38,8 @@ _KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id
 def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[PairKind]:
     """Return how many pairs of each kind there are.
 
-    With `alike`, pairs of two queries are of one kind only if `alike` names the same query for both.
+    Without `alike`, the query of a pair does not matter to its kind. With it, pairs of two queries are of one kind only
+    if `alike` returns the same query for both.
     """
     query = "p.query_id" if alike else "NULL"
     named = cache(alike) if alike else None
@@ -189,7 +190,7 @@ def paces(db: Database, *, midnight: float, week_ago: float) -> list[Pace]:
 
 
 def everybody(db: Database) -> list[Pace]:
-    """Return every annotator with a pace of 0, without a look at judgements."""
+    """Return every annotator with a pace of 0. Judgements are not read, so this is quick."""
     return _paces(db, "FALSE", 0.0, 0.0)
 
 

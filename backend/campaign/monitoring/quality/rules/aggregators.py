@@ -1,11 +1,14 @@
-"""Turn grades into relevances by mean, median or Dawid-Skene, to compare with the rule. They never replace it.
+"""Compute relevances by mean, median or Dawid-Skene, to compare with those of the consensus rule.
 
-Dawid-Skene estimates how each annotator errs: a table for each person of which grades they give where another is right.
-It weights their grades by that. Grades are ordered, so a pair's relevance is the median of its posterior: of all
-grades, the one with the least expected distance from the right one.
+They never replace the relevances by the rule.
+
+Dawid-Skene estimates how each annotator errs. For each person a table says how often they give each grade where another
+is right. The method weights their grades by this table. Grades are ordered, so a pair's relevance is the median of its
+posterior: of all grades, the one with the least expected distance from the right one.
 
 Source: A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm"
-(Applied Statistics 28, 1979). Start and floor of probabilities are those of crowd-kit 1.4, so the posteriors agree too.
+(Applied Statistics 28, 1979). Start and floor of probabilities are those of crowd-kit 1.4, so the posteriors are the
+same as there.
 """
 
 from collections.abc import Sequence

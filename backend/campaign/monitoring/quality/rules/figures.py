@@ -1,8 +1,8 @@
 """Compute the headline figures of agreement with base and interval, and the summary of all grades.
 
-Two alphas have a name of their own: over all grades that count, and over first-round grades alone. There is no alpha of
-the pairs with two grades, or with four. Disagreement decides which pairs get four, so both would be artefacts of
-selection.
+There are two alphas: one over all grades that count, and one over first-round grades alone. There is no alpha for only
+the pairs with two grades, or only those with four. Disagreement decides which pairs get four, so both would be
+artefacts of selection.
 """
 
 from collections.abc import Callable, Mapping
@@ -108,7 +108,10 @@ def _kappas(couples: Couples, units: int, resamples: int, seed: int) -> dict[str
 
 
 def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figure]:
-    """Return shares of all pairs (settled by two, settled by four, discarded), and of those in consensus: on a half."""
+    """Return the shares of pairs that are settled by two, settled by four, discarded, or rounded.
+
+    The last is the share of pairs in consensus whose mean lies on a half. The others are shares of all pairs.
+    """
     consensus = kinds.having(Verdict.CONSENSUS)
     whole = np.ones(len(kinds.times), dtype=bool)
     shares = {
@@ -135,7 +138,7 @@ def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figu
 def _coincidence_figure(
     found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]
 ) -> Figure:
-    """Return a figure that depends on coincidences alone, with its interval."""
+    """Return a figure with its interval. The figure must depend only on how often two grades meet in a pair."""
     return _figure(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
 
 

@@ -39,7 +39,7 @@ def skipped(kind: FlagKind, count: int, n: int, limit: float) -> str:
 
 
 def few_pairs(n: int, fewest: int) -> str:
-    """Return why a figure of fewer pairs than `fewest` is no flag; an empty text if there are enough."""
+    """Return a note that `n` pairs are too few to raise a flag; an empty text if there are `fewest` or more."""
     return "" if n >= fewest else said(" Too few to be a flag: {fewest} pairs are needed.", fewest=fewest)
 
 
@@ -108,7 +108,7 @@ def agreement(
 
 
 def few(n: int, fewest: int) -> str:
-    """Return why a figure of fewer grades than `fewest` is no flag; an empty text if there are enough."""
+    """Return a note that `n` grades are too few to raise a flag; an empty text if there are `fewest` or more."""
     return "" if n >= fewest else said(" Too few to be a flag: {fewest} grades are needed.", fewest=fewest)
 
 

@@ -96,7 +96,7 @@ def flags_of(
 
 
 def _apply_dismissal(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
-    """Return the flag, marked as dismissed unless the work since the dismissal raises it by itself."""
+    """Return the flag, marked as dismissed if it is raised, unless work since the dismissal alone would raise it."""
     if dismissal is None or not flag.raised:
         return flag
     since = next(later for later in _flags(everybody.after(dismissal.at), annotator_id) if later.kind is flag.kind)
@@ -233,7 +233,7 @@ def _drift(work: Work) -> Flag:
 
 
 def _agreement(work: Work) -> Flag:
-    """Compare first-round agreement now and before.
+    """Return the flag that compares agreement in the newest first-round grades with that in earlier ones.
 
     Later rounds are left out, because they hold disputed pairs, where agreement is lower by nature.
     """
@@ -276,7 +276,7 @@ def _timed_values(work: Work, values: Floats) -> tuple[Floats, str]:
 
 
 def _direction(values: Floats, kind: FlagKind) -> float:
-    """Return 1 if grades above the others' speak for the bias or drift, -1 if grades below do."""
+    """Return 1 if the bias or drift is towards higher grades than the others give, -1 if towards lower ones."""
     difference = values.mean() if len(values) else 0.0
     if kind is FlagKind.DRIFT and len(values) > NEWEST:
         difference = values[-NEWEST:].mean() - values[:-NEWEST].mean()
@@ -289,7 +289,7 @@ def _passes_limit(far: float, limit: float, interval: people.Interval | None) ->
 
 
 def _pace_columns(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Floats, Floats]:
-    """Return two columns: whether each grade came too fast, and whether before its clip was seen.
+    """Return two columns: whether each grade came too fast, and whether it came before its clip can have been seen.
 
     Both are 1 or 0, and NaN where the time was not measured or the clip is unknown.
     """
@@ -312,7 +312,10 @@ def _pace_columns(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tup
 
 
 def _near_column(grades: Grades, tolerance: int) -> Floats:
-    """Return whether the two first-round grades of a pair are near; NaN elsewhere, and where one person gave both."""
+    """Return, for each first-round grade, whether it agrees with the pair's other one within the tolerance.
+
+    The number is 1 or 0. It is NaN for all other grades, and for pairs to which one person gave both.
+    """
     near = np.full(len(grades), np.nan)
     first = np.flatnonzero(grades.seat <= 2)
     first = first[np.lexsort((grades.seat[first], grades.pair[first]))]

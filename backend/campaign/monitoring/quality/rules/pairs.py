@@ -24,8 +24,8 @@ class GradedPairs:
     """The grades that count, in the order of giving where that is known.
 
     `pair`, `annotator` and `grade` have shape [rows]. Pairs and annotators are codes, which count from 0. `decided`, of
-    shape [pairs], is the relevance that a lead decided on, -1 where none did. Where a campaign `may_go_on`, a pair
-    without consensus may only lack grades.
+    shape [pairs], is the relevance that a lead decided on, -1 where none did. `may_go_on` says whether further grades
+    can still come. If not, pairs that lack grades count as discarded.
 
     `first_round`, of shape [rows], marks the grades known to be of their pair's first round. It is None where this is
     known of no grade; `no_rounds` then says why. `re_opened`, of shape [pairs], marks the pairs that a lead re-opened

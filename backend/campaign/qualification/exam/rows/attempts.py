@@ -102,7 +102,10 @@ def leads_attempts(db: Database, exam_id: int) -> list[Attempt]:
 
 
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Iterable[int], *, at: float) -> None:
-    """Add an attempt, with random keys for its items' names and order. Without `items` it has the exam's own items."""
+    """Add an attempt; without `items` it has the exam's own items.
+
+    Two random keys are drawn for it: its items' names in a browser begin with one, and the other sets their order.
+    """
     attempt_id = insert_returning_id(
         db,
         "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, order_key, started_at) "

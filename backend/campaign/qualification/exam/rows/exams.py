@@ -117,11 +117,11 @@ def add(
 
 
 def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]:
-    """Return the pairs that an exam of open pairs may ask: they have a clip, and nobody has graded or holds them.
+    """Return the pairs that an exam of open pairs may ask: they have a clip, and nobody has graded them or holds them.
 
-    Left out are pairs of probes and pairs that an exam or a calibration round asks already. So are pairs that somebody
-    answered in one, because the answers were shown to others. Pairs of the open round of the kind `replaced` may be
-    asked again, because that round ends.
+    Left out are pairs of probes and pairs that an exam or a calibration round asks already. Pairs that somebody
+    answered in an earlier round are left out too, because others saw these answers. Pairs of the open round of the kind
+    `replaced` may be asked again, because that round ends.
     """
     rows = db.conn.execute(
         f"""

@@ -1,1 +1,1 @@
-"""The exam as pure functions: which pairs it asks, what is right, what answers come to."""
+"""Pure functions for the exam: choose its pairs, find the right grades, and mark the answers."""

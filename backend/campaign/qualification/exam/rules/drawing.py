@@ -193,7 +193,9 @@ def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: in
 
 
 def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
-    """Return how many pairs of each relevance to take of each query, up to `pairs` a query, for the most even sum.
+    """Return how many pairs of each relevance to take from each query, at most `pairs` a query.
+
+    Summed over the queries, the counts of the relevances are as even as possible.
 
     >>> fill([[3, 0], [3, 3]], 2)
     [[2, 0], [0, 2]]
@@ -233,8 +235,8 @@ def _local_search(
 ) -> list[QueryId]:
     """Return the fixed queries and `places` of the free ones, found by a local search that swaps queries.
 
-    A swap is promising if its query has pairs of scarce grades. The price of a grade is how many items have it already.
-    The cost of a query is the sum of the prices of its cheapest pairs.
+    Swaps that bring in a query with pairs of scarce grades are tried first. The price of a grade is how many items have
+    it already. The cost of a query is the sum of the prices of its cheapest pairs.
     """
     chosen, left = list(free[:places]), _FILLED // (len(fixed) + places)
 

@@ -179,8 +179,9 @@ class Guesses:
 def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, tolerance: int) -> Guesses:
     """Return the exact scores of every constant grade and of chance in an exam.
 
-    Chance misses an item whose key is k with the probability 1 - |{g : |g - k| <= tolerance}| / |grades|; how many
-    it misses follows the Poisson binomial distribution of these, which is convolved item by item.
+    Chance misses an item whose key is k with the probability 1 - |{g : |g - k| <= tolerance}| / |grades|. The number of
+    its misses follows the Poisson binomial distribution with these probabilities, which is computed by convolution,
+    item by item.
 
     Source: Y. H. Wang, "On the number of successes in independent trials", Statistica Sinica 3 (1993).
 
