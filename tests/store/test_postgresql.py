@@ -41,7 +41,7 @@ from postgres import Cluster, binary
 from support import NOW, Judging, WordEncoder
 from verbs import VERBS, arguments, permission
 
-GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "database.md"
 LEFT_OUT = {"encoder_name", "choose_encoder", "build_pools", "check_videos", "reword_guideline", "export_form"} | {
     "file_settings"
 }
