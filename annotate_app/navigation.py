@@ -2,7 +2,8 @@
 
 `menu_counts` adds the counts of waiting work to the menu of a lead.
 
-A page of the other role only says that it is for that role. The permission checks decide, whatever page is open.
+A person who opens a page of the other role only reads that it is for that role. What people may do is decided by the
+permission checks alone, not by the menu.
 """
 
 import time

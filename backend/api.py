@@ -3,8 +3,8 @@
     from backend.api import evaluate, export_release, open_project
 
 Everything else that can be done to a project is a verb of the feature it belongs to, such as
-`backend.campaign.review.adjudicating.adjudicate`; docs/concepts.md has a map of the features. Each name loads what it
-needs when it is used, so that scoring loads no database and opening a project no model.
+`backend.campaign.review.adjudicating.adjudicate`; docs/concepts.md has a map of the features. What a function
+needs is imported only when the function is used. So scoring imports no database, and opening a project loads no model.
 """
 
 from pathlib import Path

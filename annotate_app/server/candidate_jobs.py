@@ -72,7 +72,11 @@ def choose(project: Project, lead: Person, options: CandidateOptions, *, progres
 def pool(
     project: Project, lead: Person, options: CandidateOptions, again: bool, dry_run: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Pool candidates from runs and, where wanted, from captions. `again` adds a later pooling from further runs."""
+    """Pool candidates from runs and, if the options say so, from captions.
+
+    `again` adds candidates from further runs to an earlier pooling. `dry_run` only counts what would be
+    pooled, and writes nothing.
+    """
     if not again and not dry_run and options.captions:
         project = _with_encoder(project, lead, options)
     try:

@@ -110,7 +110,7 @@ class Desks(ClipRoutes):
         self._background: set[asyncio.Task[None]] = set()
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of the player, each with the method that answers it."""
         return [
             Route("/desk/exchange", self.exchange, methods=["POST"]),
             Route("/desk/shown", self.shown, methods=["POST"]),
@@ -190,13 +190,13 @@ class Desks(ClipRoutes):
 
     @takes(_Exam)
     async def exam(self, request: Request, sent: _Exam) -> Response:
-        """Start the exam, hand it in, or go on from its result. The exchange saves the answers."""
+        """Start the exam, hand it in, or go on from its result. `exchange` saves the answers."""
         person = person_of(request)
         desk = await run_in_threadpool(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
         return self._answer(person, [], desk)
 
     async def recent(self, request: Request) -> Response:
-        """Answer with the person's last grades that they may still change, as items of a desk."""
+        """Answer with the newest grades that the person may still change, in the form of the pairs on a desk."""
         person, now = person_of(request), self._clock()
         items = await run_in_threadpool(exchange.recent_grades, self._project(), person, now=now)
         return json_answer({"items": items})
@@ -212,7 +212,7 @@ class Desks(ClipRoutes):
         return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
-        """Send the clip of a pair, or a Range of it. A missing clip is cut first.
+        """Send the clip of a pair, or the range of bytes that the request asks for. A missing clip is cut first.
 
         `?context=1` requests the moment with the seconds around it. Two headers give the number of seconds before and
         after the moment, but never its place in the video. A context that cannot be cut is not reported, because the
@@ -244,7 +244,7 @@ class Desks(ClipRoutes):
 
     @answers_refusals
     async def gif(self, request: Request) -> Response:
-        """Send the moment as a GIF, for leads to show to others. Clips that people at the desk wait for go first."""
+        """Send the moment as a GIF, for leads to show to others. Clips that annotators wait for are cut first."""
         find = partial(gif_for, self._project(), person_of(request), PairKey(request.path_params["pair"]))
         return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 
@@ -273,7 +273,7 @@ class Desks(ClipRoutes):
                 _LOG.info("The reported clip of %s was not tried: %s", pair, error)
 
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
-        """Request the clips of a desk in its order, before the browser does."""
+        """Have the missing clips of a person's desk cut, in the order of the desk, before the browser requests them."""
 
         def missing() -> list[tuple[PairKey, ClipJob]]:
             uncut = []

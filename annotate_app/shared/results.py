@@ -49,7 +49,7 @@ export default function ({ parentElement, data }) {
 
 
 class Result(NamedTuple):
-    """Result of a button: a text, its kind, and a link to a related page as its path and words.
+    """Result of a button: a text, its kind, and a link to a related page, as path and label.
 
     `number` tells results apart, so that each is scrolled into view once.
     """
@@ -66,7 +66,7 @@ def leave(name: str, text: str, *, kind: Kind = "done", link: tuple[str, str] | 
 
 
 def clear(problem: str) -> None:
-    """Forget the results of the place whose refusals are kept under `problem`. For callbacks."""
+    """Forget the results of a place on the page. `problem` is the session key of its refusals. For callbacks."""
     st.session_state.pop(problem, None)
     st.session_state.pop(f"{problem.removesuffix('_problem')}_done", None)
 

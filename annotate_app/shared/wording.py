@@ -185,12 +185,12 @@ def when(at: float | None, timezone: str | None) -> str:
 
 
 def grade(value: int, scale: Scale) -> str:
-    """Write a grade with its word: `3 well`."""
+    """Write a grade with its label on the scale: `3 well`."""
     return f"{value} {scale.label(value).lower()}"
 
 
 def grades(given: Sequence[GivenGrade]) -> str:
-    """Write grades in the order of the seats: `0 · 4 · 1`."""
+    """Write the grades of a pair in the order given, which is that of the seats (annotators' places): `0 · 4 · 1`."""
     return " · ".join(str(grade.grade) for grade in given)
 
 

@@ -1,7 +1,7 @@
 """Define the data types that all features of a campaign share: scale, split, role, verdict, person and others.
 
-The words are defined in docs/concepts.md. Units stand in the names: `_s` seconds, `_ms` milliseconds, `_px`
-pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
+docs/concepts.md defines the terms. The end of a name gives the unit: `_s` seconds, `_ms` milliseconds, `_px` pixels.
+Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
 """
 
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ RE_OPENED_SEATS = (5, 6)
 class GradeMeaning:
     """One grade as people see it.
 
-    `label` stands on the grade's button, `meaning` below it, and `detail` in the guideline. `example` describes in
-    words a clip of this grade.
+    `label` is the text on the grade's button. `meaning` is shown below it, and `detail` in the guideline. `example`
+    describes in words a clip of this grade.
     """
 
     grade: int
@@ -182,7 +182,7 @@ SEATS_RETURNED = Event("seats_returned", EventGroup.DESK, _returned_words)
 class Pause:
     """A time during which an annotator gets no pairs.
 
-    `by` names the lead who paused them; it is None where a rule did. `at` is in seconds since 1970.
+    `by` names the lead who paused them. It is None if a rule of the campaign did. `at` is in seconds since 1970.
     """
 
     at: float

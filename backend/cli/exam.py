@@ -66,7 +66,7 @@ class ExamOptions:
     ] = None
 
     def drawn(self) -> dict[str, Any]:
-        """Return the options of the draw."""
+        """Return the options that decide which pairs the exam draws, and how its answers are marked."""
         return {
             **{"queries": self.queries, "pairs": self.pairs, "seed": self.seed, "most_missed": self.most_missed},
             **{"key": ExamKey(self.key), "spread": self.spread},

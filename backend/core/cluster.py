@@ -232,7 +232,7 @@ def _shortcoming(version: str, requirements: Collection[Requirement]) -> str:
 
 
 def _report_loop_error(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report errors of Dask's event loop, except those with which the loop ends its own waits.
+    """Report errors of Dask's event loop, except those that arise because the loop ends while it still waits.
 
     A pause after a message, or a wait for several units, may time out just as the loop ends. That does no harm.
     """
@@ -249,7 +249,9 @@ def _bundle(*carried: object) -> tuple[object, ...]:
 def _run_unit(carried: tuple[str, Collection[Requirement], Callable[[Any, Any], Any], Any], unit: object) -> Any:
     """Run a unit in this worker, and return its result.
 
-    Before its first unit, the worker checks that it has all that the work needs, because it may have joined late.
+    `carried` is the same for all units: a key of the work, the requirements, the function, and the data shared by all
+    units. Before its first unit, the worker checks that it has all that the work needs, because it may have joined
+    late.
     """
     key, requirements, work, shared = carried
     if key not in _seen:

@@ -45,9 +45,9 @@ def english(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def reads_english(words: Iterable[str]) -> bool:
-    """Return whether most words of some texts are English; the words are in lower case and in their order.
+    """Return whether most of these words of some texts are English.
 
-    Texts with too few words to tell count as English.
+    The words are in lower case, in the order of the texts. Too few words to tell count as English.
 
     >>> reads_english("rachel gives ross a cup".split()), reads_english("das kind gibt ihm eine tasse".split() * 9)
     (True, False)

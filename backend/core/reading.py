@@ -42,7 +42,8 @@ def file_bytes(path: Path) -> bytes:
 def on_disk(path: Path) -> Path:
     """Return the existing path whose name differs only in its Unicode form; if there is none, the path as given.
 
-    People and lists write composed names. On a Mac, and in copies from one, file names may be decomposed.
+    Names that people type, and names in annotation files, are in Unicode's composed form. File names on a Mac, or
+    copied from one, may be decomposed.
     """
     if str(path).isascii() or path.exists():
         return path
@@ -63,7 +64,7 @@ def unpack(content: bytes, file: str) -> bytes:
         file: the file's name, for messages.
 
     Raises:
-        InputError: the data are cut off or damaged, or unpack to more than `LARGEST_UNPACKED`; or see `utf8`.
+        InputError: the data are cut off or damaged, unpack to more than `LARGEST_UNPACKED`, or are refused by `utf8`.
     """
     parts: list[bytes] = []
     total = 0

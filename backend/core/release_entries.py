@@ -1,4 +1,4 @@
-"""Read the JSON files of a release, from anybody: decode the entries, and name every problem.
+"""Read the JSON files of a release, whoever made it: decode the entries, and report every problem.
 
 Entries are decoded one after another, because a training set has millions of moments. Only a bad entry is checked field
 by field.
@@ -173,7 +173,7 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
 
 
 def name_of(entry: Entry[Any], number: int, moment: Moment | None = None) -> str:
-    """Return the name of a moment in messages: by its pair id if it has one, else by its number in the entry."""
+    """Return how messages name a moment: by its pair id if it has one, else by its `number` in the entry."""
     pair = moment.pair_id if isinstance(moment, GradedMoment) else None
     if pair is None:
         return said("query {query}, moment {number}", query=entry.query_id, number=number)

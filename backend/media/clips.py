@@ -120,7 +120,7 @@ def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = N
     """Remove clips, least recently used first, until the folder holds at most `max_bytes`; return the bytes removed.
 
     Never removed: `newest`, and clips used within `SAFE_AGE_S`. Unfinished files of killed processes are removed once
-    they are that old.
+    they are older than `SAFE_AGE_S`.
     """
     clips: list[tuple[float, int, Path]] = []
     freed = 0

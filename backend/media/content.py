@@ -18,7 +18,7 @@ _KEPT = 4096
 def sha256_of(source: Source) -> str:
     """Return the hash of a video's content in hex: of a file's bytes, or of a folder's frames in order and their rate.
 
-    For an address it is a hash of the size and of the storage's own mark; the content is not read.
+    A video at an address is not read. Its hash is that of its size and of the mark that the storage gave it.
 
     Raises:
         VideoUnreadable: the video no longer exists, or may not be read.

@@ -16,11 +16,12 @@ _NARROW = 4
 
 
 def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
-    r"""Return a LaTeX `table` with one `tabular`: runs, or models and their variants, by cut-off, threshold and split.
+    r"""Return a LaTeX `table` with one `tabular`.
 
-    Every measure is a block of rows. So is every extra in the summary: groups of queries, errors, own-video scores.
-    Best values are bold; only runs that count the same queries are compared. A dagger says that a run is above or below
-    the baseline, if that was tested. Intervals stand under their values. The caption says how the numbers were
+    The rows are runs, or models and their variants. The columns are cut-offs, thresholds and splits. Each measure has
+    its own block of rows, and so has each extra in the summary: groups of queries, errors, own-video scores. Best
+    values are bold; only runs that count the same queries are compared. A dagger says that a run is above or below the
+    baseline, if that was tested. Intervals are printed under their values. The caption says how the numbers were
     computed.
     """
     tables = paper(summary, shown)
@@ -46,7 +47,11 @@ def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
 
 
 def _heads(columns: Sequence[Column], labels: int) -> list[str]:
-    """Return the header lines, level by level; a head that spans several columns has a rule under it."""
+    """Return the header lines of the table, one for each level of the columns' heads.
+
+    A head that spans several columns has a rule under it. The first `labels` columns have only a title, which is in the
+    last line.
+    """
     numbers = columns[labels:]
     depth = max(len(column.heads) for column in numbers)
     words = [tex_text(column.title[:1].upper() + column.title[1:]) for column in columns[:labels]]
@@ -67,7 +72,7 @@ def _heads(columns: Sequence[Column], labels: int) -> list[str]:
 
 
 def _group_equals(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
-    """Return the paths in groups of equal neighbours."""
+    """Return the paths (heads of a column, from the top) in groups of equal neighbours."""
     groups: list[list[tuple[Any, ...]]] = []
     for path in paths:
         if groups and groups[-1][0] == path:
@@ -78,7 +83,10 @@ def _group_equals(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]
 
 
 def _rows(rows: Sequence[Row], labels: int) -> list[str]:
-    """Return the lines of rows; a model is named once, and there is space between models with several variants."""
+    """Return the lines of the rows, whose first `labels` cells name the run.
+
+    If models have variants, only the first row of a model has its name, and there is space between the models.
+    """
     lines = []
     variants = labels > 2
     before = None

@@ -136,7 +136,7 @@ class Settings:
 
     @property
     def middle(self) -> tuple[int, float]:
-        """The middle cut-off and the middle mu of those in use."""
+        """The middle cut-off and the middle mu of this evaluation; of an even number, the upper of the middle two."""
         return sorted(self.k)[len(self.k) // 2], sorted(self.mu)[len(self.mu) // 2]
 
     def thresholds(self, measure: Measure) -> tuple[float, ...]:
@@ -155,7 +155,7 @@ class Settings:
 
     @property
     def rows(self) -> list[int]:
-        """The row of each key's values in the array of all computed values."""
+        """For each of `keys`, the index of the row with its values in the array of all computed values."""
         at = {key: row for row, key in enumerate(self._computed)}
         return [at[key] for key in self.keys]
 

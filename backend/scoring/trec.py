@@ -2,9 +2,10 @@
 
 In these files each pair of a query and a truth moment is a document.
 
-Each prediction takes a truth moment as in NDCG@K, IoU>=mu (see `matching`), and its line names that pair. An unmatched
-prediction keeps its rank, under a name that the truth lacks. So any program with linear gain and the discount
-1 / log2(k + 1) gets the right NDCG@K from the two files: it equals the NDCG@K, IoU>=mu of preset `paper`.
+Predictions are matched with truth moments as in NDCG@K, IoU>=mu (see `matching`). The line of a matched prediction
+names the pair of its moment. An unmatched prediction keeps its rank, under a name that the truth lacks. So any program
+with linear gain and the discount 1 / log2(k + 1) gets the right NDCG@K from the two files: it equals the NDCG@K,
+IoU>=mu of preset `paper`.
 
 Reads truth, run and video map files. Writes nothing.
 """
@@ -36,7 +37,9 @@ FIELD = "pair_id"
 
 
 def pair_ids(content: bytes, truth: Truth) -> list[str]:
-    r"""Return an id for every moment of a truth, in its order: its pair id, or else its query and number.
+    r"""Return an id for every moment of a truth, in the order of the truth.
+
+    It is the moment's pair id if every moment has one, or else the query id and the moment's number, such as `5-1`.
 
     Args:
         content: the bytes of the truth file, unpacked.
@@ -103,7 +106,7 @@ def _entries(content: bytes, file: str) -> Mapping[int, Any]:
 
 
 def _pair_id(entry: Any, number: int) -> object | None:
-    """Return the pair id of a moment: that of its entry, or of the `number`-th moment in the entry."""
+    """Return the pair id in an entry; if the entry is a query with several moments, that of moment `number`, from 1."""
     if not isinstance(entry, Mapping):
         return None
     moments = entry.get(TRUTH.items)
@@ -114,12 +117,12 @@ def _pair_id(entry: Any, number: int) -> object | None:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRun:
-    """A run and its truth as texts in TREC's formats, both with the ids of the truth's pairs.
+    """A run and its truth as texts in TREC's formats, in which the same ids name the pairs of the truth.
 
     `run` has a prediction on each line, `qrels` a pair of the truth.
 
-    `predictions` counts the run's predictions, `taken` those that took a pair. `queries` counts the run's queries that
-    are in the truth, `missing` the truth's queries that the run lacks.
+    `predictions` counts the run's predictions, `taken` those that were matched with a pair. `queries` counts the run's
+    queries that are in the truth, `missing` the truth's queries that the run lacks.
     """
 
     run: str

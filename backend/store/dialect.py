@@ -66,7 +66,10 @@ def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def _know_names_everywhere(tree: exp.Expr) -> None:
-    """Replace aliases outside the column list by their expressions; PostgreSQL allows only a lone alias in ORDER BY."""
+    """Replace aliases of columns by their expressions in WHERE, HAVING and ORDER BY.
+
+    PostgreSQL knows these aliases only in ORDER BY, and only where an alias stands alone.
+    """
     for select in tree.find_all(exp.Select):
         aliases = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
         for clause in ("where", "having", "order") if aliases else ():
@@ -170,7 +173,10 @@ def _translate_function(node: exp.Anonymous) -> exp.Expr:
 
 
 def _format_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
-    """Translate seconds since 1970 to text; `localtime` is the time zone of the connection (see `configure`)."""
+    """Translate the formatting of a time, in seconds since 1970, as text of the format `form`.
+
+    The text is in UTC. If `words` has `localtime`, it is in the time zone of the connection (see `configure`).
+    """
     at: exp.Expr = exp.Anonymous(this="TO_TIMESTAMP", expressions=[seconds])
     if "localtime" not in words:
         at = exp.AtTimeZone(this=at, zone=exp.Literal.string("UTC"))
@@ -249,8 +255,8 @@ def cursor_for(raw: Raw, parameters: Parameters) -> "psycopg.Cursor[NamedRow]":
     """Return a cursor that suits these parameters.
 
     The server prepares statements that recur, because planning one takes longer than running it. For this it needs the
-    type of each parameter, and None has none. So a statement with None in it gets a cursor that writes the values into
-    its text.
+    type of each parameter, and the value None has no type. So a statement with None in it gets a cursor that writes the
+    values into its text.
     """
     values = parameters.values() if isinstance(parameters, Mapping) else parameters
     return ClientCursor(raw) if any(value is None for value in values) else raw.cursor()

@@ -52,9 +52,9 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     """Accept a description as a caption, in the words of the text field.
 
     Args:
-        key: the description.
+        key: the key of the description.
         seen: the revision that the page showed.
-        into: the moment that gets the caption as another one; None for a new moment.
+        into: the moment to which the caption is added as a further one; None to make a new moment.
     """
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")
@@ -127,7 +127,10 @@ def _show(keys: Sequence[str], place: int) -> None:
 
 
 def _run_action(key: str, action: Callable[[Project, Person], object], done: str) -> None:
-    """Run an action, then show the description that takes this one's place. If refused, keep showing this one."""
+    """Run an action on a description, then show the description that follows it in the list, with the message `done`.
+
+    If the action is refused, keep showing the same description.
+    """
     if problem := look.as_lead(action):
         _leave_refusal(key, problem)
         return

@@ -53,7 +53,7 @@ _Found = TypeVar("_Found")
 
 
 def page() -> None:
-    """Draw the choice of parts, and the chosen part."""
+    """Draw the choice of the page's parts, such as Similarity, Rank and Sources, and the part that is chosen."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
         st.info(tr("No pairs have been handed out yet. Continue on [Set up]({path}).", path=full_path("/set-up")))
@@ -63,7 +63,11 @@ def page() -> None:
 
 
 def _along(project: Project, lead: Person, along: BinnedBy) -> None:
-    """Draw relevance against similarity, rank or duration: shares, means and numbers by bin, and a bin's pairs."""
+    """Draw how relevance depends on similarity, rank or duration, whose values are grouped into bins.
+
+    Charts show the share of each relevance, the mean relevance and the number of pairs in each bin. A list below has
+    the pairs of one bin or of all.
+    """
     bins = _cached_count(project, lead, along.value, lambda: relevances_along(project, lead, along))
     scale, quantity = project.campaign.scale, explore_charts.WORDS[along].of
     if not bins:
@@ -312,7 +316,7 @@ def _cached(folder: str, version: str, name: str, _count: Callable[[], Any]) -> 
 
 
 def _take(name: str, make: Callable[[], str]) -> None:
-    """Draw a CSV download, which is made only on a click."""
+    """Draw a button that downloads a CSV file. `make` returns the file's text, and is called only on a click."""
     file = f"explore-{name}.csv"
     look.csv_download("CSV", make, file, f"take-{file}")
 

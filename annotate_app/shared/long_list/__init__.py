@@ -48,7 +48,10 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A column of a list. If `phone` is False, phones do not show it; `meaning` is the tooltip of its head."""
+    """A column of a list. `number` says whether it has numbers, `phone` whether phones show it.
+
+    `meaning` is the tooltip of its head.
+    """
 
     label: str
     sort: str = ""
@@ -105,7 +108,7 @@ def long_list(
         columns: the columns.
         count: number of all rows that match the filters.
         fetch: function of a first row (from 0) and a largest number of rows that returns these rows.
-        opens: query parameter that opens a row; the row with its value is marked.
+        opens: query parameter that opens a row; the row whose value the address has is marked.
         noun: English noun for a row, a key of `COUNTED`.
         nothing: sentence for a list without rows.
         per_page: rows a page.
@@ -141,7 +144,11 @@ def long_list(
 
 
 def _end(shown: str, first: int, drawn: int, pages: int, page: str, key: str | None = None) -> None:
-    """Draw the footer of a list: which rows the page shows, and links to the other pages."""
+    """Draw the footer of a list: which rows the page shows, and links to the other pages.
+
+    `shown` is the number of all rows with their noun, `first` the index of the page's first row, `drawn` the number of
+    rows on the page, and `page` the query parameter with the page number.
+    """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=key):
         if pages > 1:
             shown = tr("{first:,}–{first_2:,} of {shown}", first=first + 1, first_2=first + drawn, shown=shown)
@@ -273,7 +280,7 @@ def choose_queries(
     *,
     none: str,
 ) -> None:
-    """Draw a search field beside the chosen queries; `chosen_queries(name)` returns the choice.
+    """Draw a field that searches queries, and beside it a field to choose some; see `chosen_queries`.
 
     Do not use it in a form: the search would offer nothing until the form is sent.
 

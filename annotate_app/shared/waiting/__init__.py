@@ -103,7 +103,7 @@ def lines_of(stuck: Stuck, suffix: str = "") -> list[Line]:
 
 
 def forecast(ahead: WorkAhead) -> str:
-    """Return when the work may be done in a few words, or that it cannot be finished."""
+    """Return a few words that say how soon the work may be finished, or that it cannot be finished."""
     outlook = ahead.forecast
     if not ahead.needed:
         return tr("nothing is left")
@@ -183,7 +183,7 @@ def drop_counts() -> None:
 
 
 def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
-    """Return how much work waits on each page and in each group of the menu, by its title.
+    """Return the counts in the menu: how much work waits on each page and in each group, by the title of these.
 
     The count of Progress is the number of stuck pairs, or the number of entries in its inbox if none is stuck.
     """

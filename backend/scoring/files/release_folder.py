@@ -52,8 +52,8 @@ def choose_truth(
 ) -> ChosenTruth:
     """Return the truth file to use: the given file, or the truth of one split if a release folder is given.
 
-    Without `split`, it is the only truth of the folder that has queries. If several have queries, it is the only one
-    that has all queries of the run.
+    Without `split`, the one truth of the folder that has queries is chosen. If several have queries, the one that has
+    all queries of the run is chosen.
 
     Args:
         given: a truth file, or the folder of a release.

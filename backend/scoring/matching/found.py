@@ -13,7 +13,7 @@ from backend.scoring.matching.greedy import Pairs, beginnings, settle_pairs
 
 @dataclass(frozen=True)
 class Matches:
-    """P predictions of Q queries, sorted by query, then rank, and the truth moments that they meet.
+    """P predictions of Q queries, sorted by query, then rank, and their pairs with truth moments.
 
     Attributes:
         queries: the number of queries, Q.
@@ -47,22 +47,23 @@ class Matches:
         """Match predictions one-to-one with truth moments at each mu.
 
         Returns:
-            For each mu, the predictions that take a truth moment, and the relevance of that moment.
+            For each mu, the indices of the matched predictions, and the relevance of the truth moment of each.
         """
         settled = settle_pairs(self.pairs, mu, strict=self.strict)
         return [(prediction, self.relevance[truth]) for prediction, truth in settled]
 
     def right(self, theta: tuple[float, ...], depth: int) -> list[Indices]:
-        """Return the predictions that take a relevant moment one-to-one with IoU >= theta, for each theta.
+        """Return for each theta the indices of the predictions that are matched with a relevant moment.
 
-        Only the first `depth` predictions of each query are matched.
+        Predictions and moments with IoU >= theta are matched one-to-one. Only the first `depth` predictions of each
+        query are matched.
         """
         near = self._relevant.take(self.rank[self._relevant.prediction] < depth)
         return [prediction for prediction, _ in settle_pairs(near, theta, strict=False)]
 
     @cached_property
     def iou(self) -> Floats:
-        """r(k): the highest IoU of each prediction with a relevant truth moment, 0 if there is none, shape (P,)."""
+        """r(k) for the prediction at each rank k: its highest IoU with a relevant moment, 0 if none, shape (P,)."""
         best = np.zeros(len(self.query))
         prediction = self._overlapping.prediction
         if len(prediction):
@@ -72,7 +73,7 @@ class Matches:
 
     @cached_property
     def best(self) -> Floats:
-        """max(r(1), ..., r(k)) at each prediction, shape (P,)."""
+        """For the prediction at each rank k, max(r(1), ..., r(k)) of its query, shape (P,); r is `iou`."""
         # NumPy orders complex numbers by real part (the query), then imaginary: the maximum restarts with each query.
         return np.maximum.accumulate(self.query + 1j * self.iou).imag
 
@@ -102,7 +103,7 @@ class Matches:
         return first
 
     def total(self, values: Floats, k: int) -> Floats:
-        """Return the sum of `values`, shape (P,), over the first k ranks of each query, shape (Q,)."""
+        """Return for each query the sum of its first k predictions' `values`; these have shape (P,), the sums (Q,)."""
         if k not in self._first:
             first = np.flatnonzero(self.rank < k)
             self._first[k] = first, self.query[first]
@@ -116,12 +117,12 @@ class Matches:
 
     @cached_property
     def _first(self) -> dict[int, tuple[Indices, Indices]]:
-        """The predictions of the first k ranks and their queries, by k: a cache."""
+        """A cache of `total`: for each k, the indices of all queries' first k predictions, and the query of each."""
         return {}
 
     @cached_property
     def _overlapping(self) -> Pairs:
-        """The pairs with a relevant moment whose IoU is above 0."""
+        """The pairs of a prediction and a relevant moment that have an IoU above 0."""
         return self._relevant.take(self._relevant.iou.reach(0.0, strict=True))
 
     @cached_property

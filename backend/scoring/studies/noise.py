@@ -89,11 +89,11 @@ def label_noise(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
-    """Compute the RMSE of every system's means under noise, and its mean over systems.
+    """Compute how far noise moves the mean of every system: the root mean square error (RMSE) over noisy sets.
 
-    There is a row for each model, measure and system. `median_iou` says how strong the noise of a model is. It is the
-    median IoU between the given and the noisy moments of a set, averaged over the sets. Moments of relevance 0 count as
-    well.
+    There is a row for each noise model, measure and system, and one for the mean over all systems. `sets` is the number
+    of noisy sets for each model. `median_iou` says how strong the noise of a model is. It is the median IoU between the
+    given and the noisy moments of a set, averaged over the sets. Moments of relevance 0 count as well.
     """
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
     noisy_sets = run_units(noisy_scores, inputs, units, where, progress=progress)

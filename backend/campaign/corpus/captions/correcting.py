@@ -52,7 +52,7 @@ def correct_caption(
 ) -> None:
     """Give a caption another text. A query drawn from the caption with the same text gets the new text too.
 
-    Candidates keep the similarity by which they were chosen.
+    The candidates of such a query keep the similarities by which they were chosen.
 
     Args:
         project: the project.

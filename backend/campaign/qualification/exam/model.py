@@ -12,7 +12,7 @@ PASS_RULE = "tvr-ranking-exam-1"
 
 
 class ExamPurpose(StrEnum):
-    """What a round of grading that is not ordinary work is for: for an exam or for calibration.
+    """The purpose of a round of grading outside ordinary work: an exam, or calibration.
 
     At most one round of each purpose is open at a time.
     """
@@ -36,12 +36,12 @@ class ExamKey(StrEnum):
 
     @property
     def comes_later(self) -> bool:
-        """Return whether the exam asks open pairs, and so begins without its key."""
+        """Return whether the exam asks about pairs that are not settled, and so begins without right grades."""
         return self in (ExamKey.MEDIAN, ExamKey.OWN)
 
     @property
     def purpose(self) -> ExamPurpose:
-        """The purpose of a round with such a key."""
+        """The purpose of a round of grading whose right grades come from this source."""
         return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 
@@ -190,7 +190,10 @@ class CalibrationRound:
     pairs: tuple[CalibrationPair, ...]
 
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
-        """Return what to call each person: their name, or "Annotator" and a number that stays the same."""
+        """Return what to call each person: with `names` their name, else "Annotator" and a number.
+
+        The number of a person stays the same.
+        """
         return {
             person.annotator_id: person.name if names else f"Annotator {nth}"
             for nth, person in enumerate(self.people, 1)
@@ -201,8 +204,9 @@ class CalibrationRound:
 class Exam:
     """One exam or calibration round.
 
-    `source` is `settled pairs`, `open pairs` or the name of a file. `most_missed` is the most answers that may miss, in
-    percent. An answer misses if it is farther from the key than `tolerance`, which is that of the campaign.
+    `source` says where the pairs come from: `settled pairs`, `open pairs` or the name of a file. To pass, an annotator
+    may miss at most `most_missed` percent of the answers. An answer misses if it differs from the right grade by more
+    than `tolerance`, the campaign's tolerance.
     """
 
     exam_id: int

@@ -1,6 +1,6 @@
 """Write the dataset card (`README.md`) of a release, and draw its figures.
 
-The same documents give the same bytes.
+The same release documents always give the same files, byte for byte.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ def figures(documents: Documents) -> dict[str, bytes]:
 
 
 def markdown() -> str:
-    """Return the Markdown that shows the figures in the card, which lies in the same folder."""
+    """Return the Markdown that shows the figures in the card. Card and figures lie in the same folder."""
     return "\n" + "\n".join(f"![{_ALT_TEXTS[name]}]({name}.png)\n" for name in _FIGURES)
 
 
@@ -108,7 +108,11 @@ def _relevances(documents: Documents, values: Mapping[str, TruthValues]) -> "alt
 def _shares(
     counted: Mapping[str, Counter[int]], across: str, title: str, sorted_by: Sequence[int] | None = None
 ) -> "alt.Chart":
-    """Return a bar chart: for each whole number, the share of each split that has it, the splits side by side."""
+    """Return a bar chart of whole numbers: a bar's height is the share of a split that has the number.
+
+    The bars of the splits stand side by side at each number. `across` is the title of the axis of numbers, and
+    `sorted_by` gives the numbers on it in order.
+    """
     import altair as alt
 
     splits = [name for name in counted if name != ALL]
@@ -228,7 +232,10 @@ def _re_opened(contents: Contents) -> str:
 
 
 def _left_out(contents: Contents) -> str:
-    """Return a list about queries and pairs left out of the truth, and unfinished queries in it; empty if none."""
+    """Return a list that counts the queries and pairs left out of the truth, and the unfinished queries in the truth.
+
+    It is empty if there are none.
+    """
     selection = contents.selection
     reasons = [
         (selection.unfinished, "not in the truth because pairs of them still wait for grades"),

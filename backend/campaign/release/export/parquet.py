@@ -70,7 +70,10 @@ def _table(
 
 
 def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
-    """Return the schema of a query with its moments; `more` are fields of moments that training sets lack."""
+    """Return the schema of a query with its moments; `more` are further fields of its moments.
+
+    Training sets have no further fields.
+    """
     published = "published_caption" in contents.pair_columns
     fields = [*_MOMENT, *([("published_caption", pa.string())] if published else []), ("similarity", pa.float64())]
     moment = pa.struct([*more[:1], *fields, *more[1:]])
@@ -80,7 +83,8 @@ def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
 def _csv_schema(columns: Sequence[str]) -> Any:
     """Return the schema of a CSV file.
 
-    `adjudicated` is a relevance in the file of grades; in the file of pairs it is 0 or 1.
+    The column `adjudicated` is a number in both CSV files that have it: a relevance in the file of grades, and 0 or
+    1 in the file of pairs.
     """
     types = {**_TYPES, "adjudicated": pa.int64(), "simulated": pa.int64()}
     return pa.schema([(name, types.get(name, pa.string())) for name in columns])

@@ -1,1 +1,1 @@
-"""The SQL of what leads read."""
+"""SQL statements of the pages on which leads review queries and pairs."""

@@ -61,7 +61,10 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class ListedQuery:
-    """A query to be judged, as leads see it before there are candidates; `source` is empty if it is a caption."""
+    """A query to be judged, as leads see it before there are candidates.
+
+    `source` is empty if the query was drawn from a caption.
+    """
 
     query_id: QueryId
     text: str
@@ -112,8 +115,8 @@ class DrawnQuery:
 class Draw:
     """The result of a draw: queries in judging order, and counts of the captions left out.
 
-    `removed` counts captions with the text of a validation or test query, which may not train. `merged` counts those
-    with the text of a training query, which were merged into it.
+    `removed` counts captions that may not be training queries, because a validation or test query has their text.
+    `merged` counts captions that were merged into a training query with the same text.
     """
 
     queries: list[DrawnQuery]

@@ -58,9 +58,10 @@ _VALUE = re.compile(r"""=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'#]*?)(?P<comment>\s
 
 
 def with_values(text: str, changes: Mapping[KeyPath, object]) -> str:
-    r"""Return the text of a settings file with other values, and everything else as it is; None removes a line.
+    r"""Return the text of a settings file with the values in `changes`, and everything else as it is.
 
-    If its values cannot be edited line by line, the file is written anew, with the comments of a new file.
+    The value None removes the line of a setting. If the values cannot be edited line by line, the file is written anew,
+    with the comments of a new file.
 
     >>> print(with_values("[pay] # a month\nhourly_rate = 11 # gross", {("pay", "hourly_rate"): 12.5}))
     [pay] # a month
@@ -128,7 +129,7 @@ def _edited(text: str, changes: Mapping[KeyPath, object]) -> str:
 
 
 def _body(lines: list[str], section: Sequence[str]) -> tuple[int, int]:
-    """Return the first line of a section and the line after its last one; a missing section is added."""
+    """Return the index of a section's first line, and of the line after its last. A missing section is added."""
     headers = [n for n, line in enumerate(lines) if _HEADER.match(line)]
     first = 0
     if section:

@@ -39,7 +39,7 @@ def require_writable(folder: Path) -> None:
     """Refuse a folder in which this user cannot create a project.
 
     Raises:
-        ProjectError: the folder cannot be written; or, if it is missing, the nearest existing folder above it.
+        ProjectError: the folder cannot be written. If it is missing, the nearest existing folder above it counts.
     """
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
@@ -70,7 +70,7 @@ def create_first_project(
     public_address: str = "",
     now: float,
 ) -> str:
-    """Create a project with its first lead, and return a session token for the lead: all of it, or nothing.
+    """Create a project with its first lead, and return a session token for the lead. A failure leaves nothing.
 
     Args:
         folder: the folder of the project, missing or empty.

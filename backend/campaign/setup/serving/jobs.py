@@ -2,8 +2,8 @@
 
 A job takes longer than a request. The front end or command that starts it runs it in a separate process, which holds a
 lock file meanwhile. If that process is killed, the system frees the lock, so everybody learns of it in seconds. In the
-database each job is all or nothing: one that is interrupted or cancelled leaves nothing half-done. One job at a time
-changes the project. Jobs that only read run beside it and beside each other, but the same one never runs twice at once.
+database each job is all or nothing: one that is interrupted or cancelled leaves nothing half-done. Only one job at a
+time may change the project. Jobs that only read may run at the same time, but never the same one twice.
 
 *Reads* and *writes* job, and files of jobs in the project's cache folder.
 """
@@ -145,7 +145,10 @@ def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Re
 @public
 @contextmanager
 def job_lock(project: Project, key: str) -> Iterator[None]:
-    """Hold the lock file of a job while this process runs it, or waits for the process that does."""
+    """Wait until no other process holds the lock file of a job, then hold it for the `with` block.
+
+    The process that runs a job holds its lock file.
+    """
     file = _file(project, key, "lock")
     make_private_folder(file.parent)
     with locked(file):
@@ -252,7 +255,7 @@ def _current_jobs(project: Project, db: Database, now: float) -> list[Job]:
 
 
 def _with_messages(value: Any) -> Any:
-    """Return a value from JSON with its stored texts as translatable messages."""
+    """Return a value read from JSON, in which every stored text is turned back into a translatable message."""
     if isinstance(value, str):
         return from_stored(value)
     if isinstance(value, list):

@@ -58,7 +58,7 @@ def word_pattern() -> re.Pattern[str]:
 def marks() -> str:
     """Return all combining marks as ranges for a character class.
 
-    Regular expressions otherwise take them for gaps between words.
+    If the pattern of a word lacks them, regular expressions take them for gaps between words.
     """
     codes = [code for code in range(0x300, 0x1E950) if unicodedata.category(chr(code)).startswith("M")]
     runs = groupby(enumerate(codes), key=lambda numbered: numbered[1] - numbered[0])
@@ -161,11 +161,12 @@ NOTHING_KNOWN = Known({}, frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """The names of a mapping by their keys (see `key`).
+    """The spellings of the names in a name mapping, which gives each name the phrase that replaces it.
 
     Attributes:
-        exact: every name of one word, as written.
-        written: maps a key to the name as the mapping has it, if all names with this key become the same phrase.
+        exact: every name of one word, as written in the mapping.
+        written: maps the key of a name (see `key_of`) to the name as the mapping writes it; without the names of which
+            only the exact spelling counts, see `spellings_of`.
         longest: maps the key of a first word to the number of words of the longest name that starts with it.
     """
 
@@ -224,10 +225,11 @@ def split_possessive(word: str) -> tuple[str, str]:
 
 
 def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], bool]) -> Spellings:
-    """Return the spellings of a mapping.
+    """Return the spellings of the names in a mapping `phrases`, from each name to the phrase that replaces it.
 
-    Only the exact spelling of a name counts in three cases: the name is not a person's, names with its key become
-    different phrases, or another spelling of it is a word that the rules write.
+    `clashes_with` returns whether words that the rules may write for a phrase would be read as a name. Only the exact
+    spelling of a name counts in three cases: the name is not a person's, names with its key become different phrases,
+    or another spelling of it is a word that the rules write.
     """
     names_of: dict[str, list[str]] = defaultdict(list)
     for name in sorted(phrases):
@@ -286,7 +288,8 @@ def _match_name(
 ) -> tuple[int, str, int] | None:
     """Return where a name starts, how the mapping writes it, and its number of words; None if these words are no name.
 
-    A title counts only from `position` on, because the text before was processed already.
+    A title before the name belongs to it only if it starts at `position` or later. The text before `position` was
+    processed already.
     """
     last, own = split_possessive(words[-1][0])
     bases = [*(word[0] for word in words[:-1]), last]
@@ -307,7 +310,7 @@ def _match_name(
 
 
 def _no_other_word(bases: list[str], known: Known) -> bool:
-    """Return whether these words, in this spelling, can only be the name."""
+    """Return whether these words of a text, spelt as they are, can only be a name, and no ordinary words."""
     small = [base.islower() for base in bases]
     sure = [not known.is_word(key(base)) or (known.parts_of_speech is None and not base.islower()) for base in bases]
     if len(bases) == 1:

@@ -93,14 +93,14 @@ asks and those whose clip cannot be shown.
 
 
 def last_candidates(db: Database, last: int) -> Iterator[tuple[QueryId, list[int | None], float | None]]:
-    """Yield the queries whose next batch a lead may open, with the facts that the rule about next batches needs.
+    """Yield the queries whose next batch a lead may open, with the facts that decide whether to recommend it.
 
     Args:
         db: the database.
-        last: how many of the lowest-ranked open candidates the rule looks at.
+        last: how many candidates of a query to return: those with the lowest ranks in its open batches.
 
     Yields:
-        The query, the relevances of those candidates in rank order, and when the newest of them was graded.
+        The query, the relevances of these candidates in rank order, and when one of them was last graded.
     """
     rows = db.conn.execute(
         "SELECT l.query_id, c.relevance, (SELECT max(j.graded_at) FROM judgement j WHERE j.pair_id = l.pair_id) "

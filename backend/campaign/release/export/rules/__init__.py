@@ -1,1 +1,1 @@
-"""Rules of releases. Pure."""
+"""Rules of releases, as functions that read and write nothing."""
