@@ -93,10 +93,10 @@ class Negatives:
     """The contents of a folder of `reelrank mvmr negatives`.
 
     Attributes:
-        query_ids: `VIDEO#N` of each query, in the order of rows and columns.
+        query_ids: `VIDEO#N` of each query, in the order of the distributions' rows or columns.
         queries: the texts of the queries.
-        videos: the names of the videos, in the order of rows and columns.
-        own: the index of each query's own video, int64 `(queries,)`.
+        videos: the names of the videos, in the order of the distributions' rows or columns.
+        own: the index in `videos` of each query's own video, int64 `(queries,)`.
         videos_given_query: p'(v|q), `(queries, videos)`.
         queries_given_video: p'(q|v), `(videos, queries)`.
     """
@@ -218,7 +218,9 @@ class CroCsLoss(nn.Module):
     ) -> Tensor:
         """Return the loss of one direction, equation 4 or 5.
 
-        `right` is `(pairs,)`, `cosine` and `weak` `(pairs, pairs)`, `anchors` `(pairs, dim)`.
+        Anchors are queries in equation 4 and moments in equation 5. `right` has the cosine of each pair, `(pairs,)`.
+        `cosine` is that of each anchor and each other, and `weak` says which others are its weak negatives, both
+        `(pairs, pairs)`. `anchors` are vectors, `(pairs, dim)`.
         """
         chosen = [(right - self.margin)[:, None], cosine.masked_fill(~weak, -torch.inf)]
         if strong is not None:

@@ -66,9 +66,9 @@ def network_file_system(path: Path) -> str:
 
 
 def kind_of(path: Path, listed: str) -> str:
-    r"""Return the type of the file system that holds an absolute path, by the innermost mount; "" if none fits.
+    r"""Return the type of the file system that holds an absolute path; "" if no mount holds it.
 
-    Of two mounts at one place the later one counts.
+    The innermost mount counts. Of two mounts at the same folder, the one listed later counts.
 
     Args:
         path: the absolute path.

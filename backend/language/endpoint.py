@@ -110,7 +110,7 @@ class Endpoint:
     Attributes:
         model: its name at the endpoint.
         base_url: the endpoint's address.
-        temperatures: one for each attempt.
+        temperatures: the sampling temperature of each attempt to rewrite a caption.
         batch: captions in a request.
         at_once: the most requests at the same time.
         timeout_s: seconds to wait for an answer.
@@ -140,7 +140,7 @@ class Reply:
     """The result of one request.
 
     Attributes:
-        answers: maps captions to rewrites; empty if even a request for the caption alone gave nothing usable.
+        answers: maps captions to rewrites. A rewrite is empty if a request for its caption alone gave nothing usable.
         tokens: number of tokens of the question and of the answer; None if the endpoint does not tell.
     """
 
@@ -258,7 +258,11 @@ class _Work:
         self._take(captions, rewrites, tokens, said("an answer that cannot be read"))
 
     def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, fault: str) -> None:
-        """Hand over the rewrites of a request, and queue or give up captions without one; `fault` is the reason."""
+        """Hand over the rewrites of a request.
+
+        Captions without a rewrite are queued again one by one. A caption that was alone in the request is
+        given up once an answer has shown that the endpoint works. `fault` says why the answer was not usable.
+        """
         answers = dict(zip(captions, rewrites, strict=True)) if rewrites else {}
         if rewrites:
             answers |= {caption: "" for caption, _ in self.useless}

@@ -144,7 +144,10 @@ def _request(
     *,
     at_once: bool = False,
 ) -> Given | None:
-    """Call `ask` with the bucket and the key of `name`; return None if there is no such object or no usable bucket."""
+    """Call `ask` with the bucket and the key of `name`; return None if there is no such object or no usable bucket.
+
+    After a failure the bucket is not asked for a while, unless `at_once` is True.
+    """
     if cache.bucket is None or (not at_once and _is_away(cache, now)):
         return None
     try:

@@ -179,7 +179,11 @@ def _go(project: Project, lead: Person, pair: PairKey, by: int, review_rows: Rev
 
 
 def _bar(pair: PairReview, review_rows: ReviewPage) -> bool:
-    """Draw the pair's place in the list, the buttons to its neighbours and for undo; return whether to hide names."""
+    """Draw the bar above a pair: its place in the list, buttons to its neighbours, and a button for undo.
+
+    Returns:
+        Whether the lead has chosen to hide names.
+    """
     place = next(
         (nth for nth, row in enumerate(review_rows.rows, review_rows.start + 1) if row.pair == pair.pair), None
     )

@@ -137,7 +137,7 @@ def listed(db: Database, sql: str, values: Mapping[str, object] | None = None) -
 
 
 def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | None, str]]:
-    """Return the rows of the derived table `consensus` by pair: verdict, relevance, mean, rule version."""
+    """Return the stored verdict of each pair: (verdict, relevance, mean of the grades, version of the rule)."""
     return {
         PairId(row[0]): (row[1], row[2], row[3], row[4])
         for row in db.conn.execute("SELECT pair_id, verdict, relevance, mean, rule_version FROM consensus")
@@ -145,7 +145,10 @@ def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | 
 
 
 def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
-    """Yield (pair, whether its moment is known, seats, highest seat, judged seats) of every pair."""
+    """Yield for every pair (pair, whether its moment is known, seats, highest seat number, judged seats).
+
+    A seat is the place of one annotator at a pair. `seats` and `judged seats` are numbers of seats.
+    """
     rows = db.conn.execute(
         "SELECT p.pair_id, p.moment_id IS NOT NULL, count(s.seat_no), coalesce(max(s.seat_no), 0), "
         "coalesce(sum(s.annotator_id IS NOT NULL AND s.lease_until IS NULL), 0) "

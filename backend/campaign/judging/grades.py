@@ -98,8 +98,8 @@ def accept(
         simulated: whether the demo made the grade, not a person.
 
     Returns:
-        Whether anything was written (False for a repeated event). A new key press with the same grade is a revision
-        too. If its key were not stored, sending it again late would overrule a grade given in between.
+        Whether anything was written (False for a repeated event). A new key press with the same grade is
+        stored too. If it were not, a browser that sent it again late would overrule a grade given in between.
 
     Raises:
         SeatUnavailable: the person holds no seat at the pair, is paused, or the grade is beyond their quota or outside
@@ -290,7 +290,10 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
 
 
 def rebuild_verdicts(store: Store) -> int:
-    """Compute all verdicts again from grades and decisions, and return their number; the rows come out as before."""
+    """Compute all verdicts again from grades and leads' decisions, and return the number of verdicts.
+
+    In a sound database, this changes no verdict.
+    """
     with writing(store) as db:
         derived = expected_verdicts(db)
         pair_status.replace_verdicts(db, ((pair, *row) for pair, row in derived.items()))
@@ -298,9 +301,9 @@ def rebuild_verdicts(store: Store) -> int:
 
 
 def expected_verdicts(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None, str]]:
-    """Return the rows that the derived table should hold, by pair: verdict, relevance, mean, version of the rule.
+    """Return what the table `consensus` should hold, by pair: (verdict, relevance, mean grade, version of the rule).
 
-    The rule does not depend on the order of grades, so it runs once for each distinct combination of them.
+    The consensus rule does not depend on the order of grades, so it runs once for each distinct combination.
     """
     grades, ruled = pair_status.grades_by_pair(db), pair_status.all_adjudicated(db)
     re_opened, rule = pair_status.all_re_opened(db), cache(consensus_rule(db))
@@ -337,7 +340,10 @@ def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
 
 
 def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:
-    """Return (verdict, relevance, mean) to store for a pair; the relevance that a lead set overrides the rule."""
+    """Return (verdict, relevance, mean of the grades) to store for a pair.
+
+    `ruled` is the relevance that a lead set, None without any. It replaces the relevance by the consensus rule.
+    """
     if ruled is None:
         return decision.verdict, decision.relevance, decision.mean
     return Verdict.ADJUDICATED, ruled, decision.mean

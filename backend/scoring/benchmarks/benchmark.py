@@ -12,7 +12,7 @@ from backend.scoring.presets import PRESETS, Options, Settings, settle
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """One number of the published table; `name` is its name there.
+    """One number of the benchmark's published table; `name` is its name there.
 
     `key` is the name of the same figure in ReelRank, or empty if the figure is computed in another way. `about` says
     which moments the figure is about, or describes it fully if it has no key.
@@ -82,7 +82,8 @@ class Benchmark:
         title: its name in tables.
         about: a few words about what is scored.
         evaluator: the published code whose figures these reproduce.
-        parts: its figures, in parts. Groups, statistics, report and JSON are about the first part.
+        parts: its figures, a part for each selection of truth and runs. Groups, statistics, report and JSON are about
+            the first part.
         options: the conventions of that code that differ from `preset`.
         preset: the preset of the other conventions.
         digits: how many decimal places tables show.
@@ -109,7 +110,7 @@ class Benchmark:
 
     @property
     def figures(self) -> list[PublishedFigure]:
-        """All figures, part by part, then those beside the parts."""
+        """All figures, part by part, then those that are not about moments."""
         found = [figure for part in self.parts for figure in part.figures]
         return found + list(self.beside.figures if self.beside else ())
 

@@ -1,7 +1,7 @@
 """Read truth and run files into columns almost as fast as the parser alone; return None at the first doubt.
 
-It finds the entries, decodes each into a type, and builds each column in one pass. The types are taken from the first
-entry. A file with anything that does not fit them (another shape, a wrong value, a repeated key) is left to
+The reader finds the entries, decodes each into a type, and builds each column in one pass. The types are taken from the
+first entry. A file with anything that does not fit them (another shape, a wrong value, a repeated key) is left to
 `documents`, which reports the problem.
 """
 
@@ -44,7 +44,7 @@ class ReadMoments:
         queries: the query ids.
         query_rows: the row of each query in the file, from 1.
         sizes: the number of moments of each query, shape (Q,).
-        rows: the row of each moment in the file, from 1; None if it is that of its query.
+        rows: the row of each moment in the file, from 1; None if each moment has the row of its query.
         video: the video of each moment, as an index of `called`, shape (N,).
         called: the ids of videos in the file, in the order of their first use.
         start_s: starts in seconds, shape (N,).
@@ -63,7 +63,7 @@ class ReadMoments:
     value: Floats
 
     def spans(self, file: str, name: NameVideo) -> dict[str, Any]:
-        """Return the fields of `Spans`."""
+        """Return the fields with which a `Spans` of these moments is made; `name` gives a video's name for its id."""
         found = gather(file, self.queries, self.query_rows, self.sizes, self.video, self.called, name, self.rows)
         return {**found, "start_s": self.start_s, "end_s": self.end_s}
 
@@ -196,7 +196,10 @@ TASK_FILE = re.compile(rb'\s*\{\s*"(VCMR|SVMR|VR|video2idx)"')
 
 
 def _task(content: bytes, requested: str | None) -> tuple[bytes, Mapping[int, str]]:
-    """Return a task of one of TVR's own prediction files, and the names of its videos."""
+    """Return the JSON of one task in a prediction file of TVR's own format, and the names of the file's videos.
+
+    Without `requested`, the first of `TASKS` that the file has is returned.
+    """
     parts = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     task = pick((requested,) if requested else TASKS, parts)
     if task is None or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
@@ -233,7 +236,8 @@ def _read(
 def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.Raw], list[QueryKey]]:
     """Return the bytes of each entry, and the query ids if these are the keys of the entries.
 
-    Decoding a large file at once would need many times its size in memory, and would be slower than these two passes.
+    The entries are decoded in a second pass. To decode a large file at once would be slower, and would need many times
+    its size in memory.
     """
     if layout.query is None:
         mapping = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
@@ -288,10 +292,10 @@ def count_byte(content: bytes, byte: bytes) -> int:
 
 
 def count_keys(content: bytes, keys: Sequence[str]) -> dict[str, int]:
-    """Return how often each key stands in quotes; the count may be slightly too high, never too low.
+    """Return how often each key occurs in quotes; the count may be slightly too high, never too low.
 
-    It compares the quotes and the last letter, block by block. This is several times as fast as `bytes.count` for each
-    key.
+    Only the two quotes and the last letter of a key are compared, so another text of the same length may be counted.
+    This is several times as fast as `bytes.count` for each key.
 
     >>> count_keys(b'[{"query_id": 5, "relevance": 4}, {"query_id": 6}]', ["query_id", "relevance"])
     {'query_id': 2, 'relevance': 1}

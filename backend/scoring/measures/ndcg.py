@@ -3,16 +3,17 @@
     DCG@K  = sum over ranks k = 1..K of gain(rel_k) / log2(k + 1)
     NDCG@K = DCG@K of the run / DCG@K of the ideal ranking
 
-Source: Liang et al., TVR-Ranking, section 4. rel_k is the relevance of the truth moment that the prediction at
-rank k takes (see `matching`), or 0 if it takes none. The ideal ranking holds the K highest relevances of the
+Source: Liang et al., TVR-Ranking, section 4. rel_k is the relevance of the truth moment that is matched to
+the prediction at rank k (see `matching`), or 0 if none is. The ideal ranking holds the K highest relevances of the
 query's whole truth, matched or not. The paper's gain is the relevance itself (`linear`); the published
 evaluator's is 2**rel - 1 (`exp2`).
 
 Edge cases: a query without relevant moments has ideal DCG 0 and NDCG 0. Ranks beyond the end of a short list add
 nothing.
 
-Worked example (the paper's Figure 2): the predictions [10, 30), [9, 29), [50, 70) of video v1 take truth moments
-of relevance 2, 4, 2; the ideal order is 4, 2, 2, so (2 + 4/log2(3) + 2/2) / (4 + 2/log2(3) + 2/2).
+Worked example (the paper's Figure 2): the predictions [10, 30), [9, 29), [50, 70) of video v1 are matched to
+truth moments of relevance 2, 4, 2. The ideal order is 4, 2, 2. So NDCG@3 with the paper's gain is
+(2 + 4/log2(3) + 2/2) / (4 + 2/log2(3) + 2/2).
 
 >>> from backend.scoring.evaluate import evaluate
 >>> moments = [("v1", 12, 19, 4), ("v2", 0, 10, 2), ("v1", 20, 28, 2), ("v1", 50, 60, 2)]

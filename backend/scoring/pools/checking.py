@@ -28,7 +28,8 @@ class RawPositive:
 class RawVideo:
     """The entry of one video, as written in a file of pools.
 
-    `row` counts from 1. `fps` is None where times are already in seconds. All lists have the same length.
+    `row` counts from 1. `fps` is None where times are already in seconds. The lists
+    have one item for each sentence of the video.
     """
 
     row: int
@@ -259,7 +260,10 @@ def _time_fault(span: Span, video: RawVideo) -> str | None:
 
 
 def _in_another_scale(positive: RawPositive, video: RawVideo) -> Span | None:
-    """Return the video's own span of the sentence if the positive has that span in another time scale, else None."""
+    """Return the span of a positive's sentence in its video's entry, if the positive has it in another time scale.
+
+    Return None if the entry has the positive's own span, or if no time scale explains their difference.
+    """
     own_spans = [
         span
         for span, sentence in zip(video.spans, video.sentences, strict=True)

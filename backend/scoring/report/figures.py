@@ -23,11 +23,11 @@ _WIDTH, _HEIGHT = 200, 150
 
 
 def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
-    """Draw one of `FIGURES` by the measure in focus. An existing file is replaced.
+    """Draw one of `FIGURES` for the measure that `summary` names as its `focus`. An existing file is replaced.
 
     Args:
         name: the name of the figure.
-        summary: the summary of a scoreboard; for `own-video`, of one in pools and in the own video.
+        summary: the summary of a scoreboard. For `own-video`, runs must be scored both in pools and in the own video.
         path: a `.svg` or `.png` file.
 
     Raises:

@@ -65,7 +65,8 @@ def add_strips(
 ) -> dict[str, Any]:
     """Give every visible card of the cases the number of its strip of frames; cards of equal moments share a strip.
 
-    The first ranks of all cases are served first, so that only deep ranks lack a strip when the budget is used up.
+    A card shows one moment of the truth or of a run. The first ranks of all cases get their strips first, so that only
+    deep ranks lack a strip when the budget (characters of base64) is used up.
 
     Returns:
         For the template: the `strips` in base64, and `words` about what is shown and what is missing.
@@ -100,7 +101,7 @@ def add_strips(
 
 
 def _cards(kinds: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (place, card) for each visible card; a lane holds the truth's or one run's cards, with places from 0."""
+    """Yield (place, card) for each visible card; the place counts from 0 among the cards of the truth or of one run."""
     for case in (case for kind in kinds for case in kind["cases"]):
         for lane in (case["moments"], *(run["first"] for run in case["runs"])):
             yield from enumerate(lane)
@@ -115,7 +116,10 @@ LEGEND = tuple((sign, worth.value, meaning) for worth, (sign, meaning) in SIGNS.
 
 
 def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> list[dict[str, Any]]:
-    """Choose notable queries by the measure `key` and return them by kind, at one K and mu, for the template."""
+    """Choose notable queries by the measure `key`, and return them by kind for the template.
+
+    Their moments are shown as matched at the IoU threshold `mu`, among the first `k` predictions of each run.
+    """
     queries, values = board.shared(key)
     if not len(queries):
         return []
@@ -144,7 +148,9 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
 def _runs_beside_truth(values: Floats, leaders: Sequence[int], rivals: Sequence[int]) -> list[int]:
     """Return the runs to show beside the truth, at most `_RUNS`, in the order of `leaders`.
 
-    The best and the worst of `rivals` at this query are among them; the first of `leaders` fill the other places.
+    Runs are given by number. `values` has the score of each run at one query. `leaders` are all runs, the highest mean
+    first and upper bounds last. The best and the worst of `rivals` at this query, if any, are among those shown. The
+    first of `leaders` fill the other places.
     """
     places = sorted(rivals)
     first = [places[int(choose(values[places]))] for choose in (np.argmax, np.argmin)] if places else []

@@ -46,10 +46,10 @@ def drawn_units(units: int, *, resamples: int = RESAMPLES, seed: int = SEED) -> 
 def mean_kappas(
     couples: Couples, units: int, min_shared: int, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[Weights, Floats]:
-    """Compute the mean pairwise kappa of every resample of the units, plain and quadratic, each of shape [resamples].
+    """Compute the mean kappa over couples of annotators for every resample of the units: plain and quadratic.
 
-    A couple counts if it shares enough units in the original data, so every resample uses the same couples. The mean is
-    NaN where no kappa of a resample is defined.
+    Each of the two arrays has shape [resamples]. A couple counts if it shares enough units in the original data, so
+    every resample uses the same couples. The mean is NaN where no kappa of a resample is defined.
     """
     mean_by_weights: dict[Weights, Floats] = {weights: np.full(resamples, np.nan) for weights in ("plain", "quadratic")}
     size = couples.grades**2
@@ -94,7 +94,9 @@ def _mean_of_defined(values: Floats) -> Floats:
 
 
 def mean_samples(values: Floats, unit: Integers, *, resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
-    """Compute the mean of the values in every resample of their units, shape [resamples]; NaN if a resample has none.
+    """Compute the mean of the values in every resample of their units, shape [resamples].
+
+    The mean is NaN for a resample without any value.
 
     Args:
         values: the values; NaN marks a missing one, which is left out.

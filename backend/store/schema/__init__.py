@@ -3,15 +3,16 @@
 A migration is never edited after a release. To add one, add a file. docs/schema.md is generated from them.
 
 Which rows may change:
-- Source tables are the record and only grow.
+- Source tables hold the original records; rows are only added to them.
 - `consensus` and `agenda` are derived; they may be dropped and rebuilt at any time.
-- `seat` rows change whenever a place changes hands.
+- `seat` rows change whenever the place of an annotator at a pair is taken, given back or judged.
 - A row of `skip` or `example` changes once, when it ends.
-- A row of `exam` changes when its answer key is there (with its items), when its answers are used, and when it ends.
+- A row of `exam` changes when its answer key is known (its items change then too), when its answers are
+used, and when it ends.
 - The explanation of an exam item may be reworded. An attempt records when it was handed in and when its result was
 read.
 - `campaign` has one row, with the settings of the campaign.
-- The grades of `scale` are fixed with the first grade given; their words have versions.
+- The grades of `scale` are fixed with the first grade given; their labels and meanings have versions.
 """
 
 import pkgutil

@@ -165,7 +165,9 @@ class DescribeWork:
 
 @dataclass(frozen=True, slots=True)
 class DescribingChoice:
-    """A lead's settings for describing. `people` and `videos` are None for everybody and for all.
+    """A lead's settings for describing: `people` may describe `videos` while `open` is True.
+
+    With `people` None, everybody may describe. With `videos` None, all videos may be described.
 
     At most one of `per_video` (descriptions) and `per_minute` (descriptions a minute of video) is set.
     """

@@ -130,7 +130,10 @@ def existing_queries(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
 
 
 def add(db: Database, me: AnnotatorId, assignment: Assignment, *, by: AnnotatorId) -> int:
-    """Store a new assignment and return its number; the number and the giver in `assignment` are ignored."""
+    """Store a new assignment and return its number.
+
+    The number in `assignment` is ignored, and so is its giver: `by` is stored as the person who gave it.
+    """
     number = insert_returning_id(
         db,
         "INSERT INTO assignment (annotator_id, split, part, parts, chosen, a_day, in_all, given_at, given_by) "
@@ -235,8 +238,8 @@ def claimable(
         batch_id: the batch.
         assignment: the person's assignment. In a batch outside it they get only gold questions.
         now: seconds since 1970.
-        politely: return only second-round seats while two others hold first-round seats of the batch. Two people
-            finish a query together; a third would take pairs out of the middle of their work.
+        politely: return only second-round seats while two others hold first-round seats of the batch. So those two
+            can grade all pairs of the query, and no third person takes some of them.
     """
     rows = db.conn.execute(
         _claimable(db, assignment, batch_id),
@@ -258,9 +261,9 @@ def next_batch(
 ) -> tuple[BatchId, bool] | None:
     """Return the next batch within an assignment, and whether to take its pairs `politely`; None if no batch is left.
 
-    The batch with the pair nearest to completion comes first; equal ones come in judging order. The statement walks the
-    agenda in this order and ends at the first batch that has a pair for this person. Batches in which two others work
-    offer only second-round seats, unless nothing else is left.
+    First comes the batch with the pair that is nearest to its last seat. Batches that are equal in this come in judging
+    order. The result is the first batch that has a pair for this person. Batches in which two others work offer only
+    second-round seats, unless nothing else is left.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.
@@ -366,13 +369,13 @@ def is_exam_held(db: Database) -> bool:
 
 
 def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
-    """Return the browser window that last took a person's desk; None if none did."""
+    """Return the browser window in which a person last started to grade; None if there was none."""
     row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
     return str(row["window_key"]) if row else None
 
 
 def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:
-    """Store that a browser window took a person's desk."""
+    """Store the browser window in which a person now grades; it replaces their earlier window."""
     db.conn.execute(
         "INSERT INTO desk_window (annotator_id, window_key, taken_at) VALUES (?, ?, ?) ON CONFLICT (annotator_id) "
         "DO UPDATE SET window_key = excluded.window_key, taken_at = excluded.taken_at",

@@ -108,7 +108,10 @@ def remove_videos(project: Project, by: Lead | Operator, videos: Collection[str]
 
 
 def _why_kept(uses: tuple[int, int] | None) -> str:
-    """Return why a video cannot be removed, by its (used moments, descriptions); an empty text if it can."""
+    """Return why a video cannot be removed; an empty text if it can.
+
+    `uses` is (number of its moments in use, number of its descriptions), or None if the project lacks the video.
+    """
     if uses is None:
         return said("is not a video of this project")
     moments, others = uses

@@ -1,6 +1,7 @@
 """SQL for pairs whose right grade is known: which of them can be asked, and which annotators can be asked.
 
-People are told the grade of such a pair, or are measured by it. So it must be settled for good and on nobody's desk.
+People are told the grade of such a pair, or are measured by it. So nobody may still be able to change the grade, and
+nobody may have the pair on the screen to grade it.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Candidate sources as values, merging of several sources (TREC pooling), and the draw of a probe. Pure.
 
-Spans are whole multiples of one step, so that rounding never matters for an overlap of exactly the threshold.
+Starts and ends of spans are whole numbers of one small unit of time. So overlaps are exact, and rounding never decides
+whether an overlap reaches the threshold.
 """
 
 import random
@@ -32,7 +33,7 @@ class CandidateSource:
     """A source of candidates.
 
     `name` is an encoder's identity or the name of a run. `sha256` is the hash of a run's file, None for encoders.
-    `depth` is the number of moments taken from it for each query. `part` is 1 for the sources that made the lists,
+    `depth` is the number of moments taken from it for each query. `part` is 1 for the sources of the first lists,
     higher for those of later poolings.
     """
 
@@ -273,7 +274,9 @@ def probed(texts: Collection[str], count: int, seed: int) -> set[str]:
 
 
 def probe(ranked: Sequence[_Ranked], text: str, seed: int) -> list[_Ranked]:
-    """Return the top moments of a ranking, best first, then a draw from the moments after them, by rank.
+    """Return the `PROBE_TOP` best moments of a ranking, then `PROBE_OTHERS` drawn from the rest, all by rank.
+
+    `text` is the query's text. The draw depends on it and on the seed.
 
     >>> found = probe(range(1, 1001), "A cat sits.", 7)
     >>> found[:60] == [*range(1, 61)], len(found), min(found[60:]) > 60, found == sorted(set(found))

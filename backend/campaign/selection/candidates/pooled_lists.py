@@ -99,14 +99,17 @@ _ORIGIN = "pooled"
 
 
 def merging_of(material: Material, options: CandidatePooling) -> Merging:
-    """Return a `Merging` of the runs with the moments of the project."""
+    """Return the object that merges the runs' spans with the project's moments into candidates."""
     return Merging(material.runs, material.places, depth=options.depth, iou=decimal_fraction(options.iou))
 
 
 def merge_found(
     merging: Merging, asked: Sequence[QueryRow], listed: Mapping[QueryId, Sequence[Listed]], progress: Progress | None
 ) -> Found:
-    """Merge what sources found, and return the candidates of every query that has any, in judging order."""
+    """Merge the spans that sources found, and return the candidates of every query that has any, in judging order.
+
+    `asked` are the queries to be judged. `listed` has the candidates that a query's list has already.
+    """
     report = steps_of(progress, said("merging what was found"))
     found: Found = {}
     for done, query in enumerate(asked, start=1):
@@ -122,7 +125,8 @@ def report_on(
 ) -> PoolingReport:
     """Report the result of each run and of the whole pooling.
 
-    All candidates count as new on the lists, and `pairs` is 0: the caller fills in what its pooling hands out.
+    The report counts all candidates as new on the lists, and no pairs as handed out. A caller that knows better
+    corrects these numbers.
     """
     runs = []
     for number, run in enumerate(material.runs):
@@ -193,7 +197,11 @@ def add_runs(
     part: int,
     now: float,
 ) -> None:
-    """Store each run as a source, with the spans that it found."""
+    """Store each run as a source, with the spans that it found.
+
+    `spans` has the spans by the run's place in `material.runs`. `part` is the number of the pooling, see
+    `CandidateSource`.
+    """
     for number, run in enumerate(material.runs):
         source = CandidateSource(SourceKind.RUN, run.name, run.sha256, options.depth, part)
         rows.add_source(db, source, spans.get(number, ()), at=now, by=by.annotator_id)
@@ -209,7 +217,7 @@ def record_pooling(
     *,
     now: float,
 ) -> None:
-    """Record the event of a pooling."""
+    """Record a pooling in the event log; `what` holds further facts to record beside the runs and the overlap."""
     pooled = [{"name": run.name, "sha256": run.sha256, "depth": options.depth} for run in report.runs]
     payload = {**what, "pooled": pooled, "iou": options.iou, "moments": report.moments}
     events.note(db, event, by, "candidates", now=now, **payload)

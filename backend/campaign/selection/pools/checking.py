@@ -195,7 +195,10 @@ def _measure_videos(names: Sequence[str], videos: Path, progress: Progress | Non
 def _compute_similarities(
     encoder: Encoder, drawn: Sequence[CheckedQuery], sentences: dict[str, list[str]], progress: Progress | None
 ) -> dict[tuple[str, str], float]:
-    """Return s_te of every query with each of its videos, by (query id, video)."""
+    """Return the similarity of every query to each of its videos, by (query id, video).
+
+    It is computed from the encoded text of the query and the encoded sentences of the video.
+    """
     texts = list(
         dict.fromkeys(
             [*(checked.query.text for checked in drawn), *(text for texts in sentences.values() for text in texts)]

@@ -153,7 +153,11 @@ def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, 
 
 
 def _spread(texts: Sequence[str], strata: Sequence[str], val: int, test: int, rng: random.Random) -> dict[str, Split]:
-    """Return the split of each drawn text; within a stratum, texts are taken in the given order."""
+    """Return the split of each drawn text.
+
+    `strata` has the group (stratum) of each text. The first texts of a group become validation queries, the next ones
+    test queries.
+    """
     members: dict[str, list[str]] = defaultdict(list)
     for text, name in zip(texts, strata, strict=True):
         members[name].append(text)

@@ -44,7 +44,7 @@ class SettingEntry:
 
     @property
     def range(self) -> str:
-        """The values that the setting takes, in words; empty where anything goes.
+        """The values that the setting may have, in words; empty if any value is allowed.
 
         >>> GOLD_SHARE.range, BATCH_SIZE.range, EXAM_MOST_MISSED.range
         ('above 0, at most 0.5', '1 to 40', '0 to 100 %')

@@ -29,7 +29,10 @@ CHOSEN_PERSON = (
 
 
 def current_choice(db: Database) -> DescribingChoice:
-    """Return the current choice; closed if there never was one."""
+    """Return the settings for describing that are in force.
+
+    If no lead has chosen any yet, nobody may describe.
+    """
     row = db.conn.execute(
         f"SELECT c.*, a.name FROM describing_choice c LEFT JOIN annotator a ON a.annotator_id = c.chosen_by "
         f"WHERE c.choice_id = {_NEWEST}"
@@ -57,7 +60,10 @@ def current_choice(db: Database) -> DescribingChoice:
 def add_choice(
     db: Database, choice: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
 ) -> None:
-    """Store a new choice, which is the current one from now on; `videos` are the ids of those that it names."""
+    """Store new settings for describing, which are in force from now on.
+
+    `videos` are the ids of the videos that `choice` names.
+    """
     choice_id = insert_returning_id(
         db,
         "INSERT INTO describing_choice (open, everybody, all_videos, per_video, per_minute, chosen_at, chosen_by) "
@@ -92,7 +98,10 @@ def has_no_pairs(db: Database) -> bool:
 
 
 def was_open_for(db: Database, me: AnnotatorId) -> bool:
-    """Return whether this person may describe now or could at some time; work from that time may still arrive."""
+    """Return whether this person may describe now, or could at some earlier time.
+
+    A browser that was offline may still send descriptions from that time.
+    """
     row = db.conn.execute(
         f"SELECT EXISTS (SELECT 1 FROM describing_choice c WHERE c.open AND {CHOSEN_PERSON})", {"me": me}
     ).fetchone()
@@ -263,7 +272,7 @@ def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
 
 
 def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
-    """Return the videos of the current choice that have a file, by name."""
+    """Return the videos that the current settings let people describe and whose file is known, sorted by name."""
     rows = db.conn.execute(
         "SELECT v.video_id, v.name, v.duration_s, cast(v.fps_num AS REAL) / v.fps_den, count(d.description_id), "
         "coalesce(sum(d.annotator_id = :me), 0), coalesce(sum(d.annotator_id = :me AND d.status = 'returned'), 0) "
@@ -283,7 +292,7 @@ def video(db: Database, video_id: VideoId) -> tuple[str, float] | None:
 
 
 def stored_event(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
-    """Return the description and the person of an event that was stored before; None for a new event."""
+    """Return the key of an event's description and the id of its person; None if the event was not stored before."""
     row = db.conn.execute(
         "SELECT d.description_key, x.person_id FROM description_act x JOIN description d USING (description_id) "
         "WHERE x.event_key = ?",

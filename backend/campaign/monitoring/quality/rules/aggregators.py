@@ -1,14 +1,14 @@
 """Compute relevances by mean, median or Dawid-Skene, to compare with those of the consensus rule.
 
-They never replace the relevances by the rule.
+These relevances are shown only for comparison, and never replace those by the consensus rule.
 
-Dawid-Skene estimates how each annotator errs. For each person a table says how often they give each grade where another
-is right. The method weights their grades by this table. Grades are ordered, so a pair's relevance is the median of its
-posterior: of all grades, the one with the least expected distance from the right one.
+Dawid-Skene estimates how each annotator errs. For each person, a table says how often they give each grade to pairs of
+each right grade. The method weights their grades by this table. Grades are ordered, so a pair's relevance is the median
+of its posterior: of all grades, the one with the least expected distance from the right one.
 
 Source: A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm"
-(Applied Statistics 28, 1979). Start and floor of probabilities are those of crowd-kit 1.4, so the posteriors are the
-same as there.
+(Applied Statistics 28, 1979). The first posteriors and the lowest allowed probability are those of crowd-kit 1.4, so
+the results are the same as there.
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,8 @@ class Errors:
     """The estimates of Dawid and Skene's method.
 
     `posterior` has shape [pairs, grades]: the probability that each grade is the right one. `tables`, of shape [people,
-    grades, grades], are the probabilities that a person gives a grade (last axis) where another is right. `likelihoods`
-    are the mean log-likelihoods of a pair after each iteration.
+    grades, grades], are the probabilities that a person gives a grade (last axis) to a pair, for each right grade of
+    the pair (middle axis). `likelihoods` are the mean log-likelihoods of a pair after each iteration.
     """
 
     posterior: Floats
@@ -80,7 +80,7 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
 
 
 def _tables(posterior: Floats, pair: Codes, cell: Codes, people: int, size: int) -> Floats:
-    """Return the probability that each person gives each grade where another is right, given these posteriors."""
+    """Return the probability that each person gives each grade to a pair of each right grade, by these posteriors."""
     by_right = [np.bincount(cell, weights=posterior[pair, right], minlength=people * size) for right in range(size)]
     given = np.maximum(np.stack(by_right).reshape(size, people, size).transpose(1, 0, 2), _LEAST)
     tables: Floats = given / given.sum(axis=2, keepdims=True)
@@ -125,8 +125,8 @@ def medians(counts: Codes, rounding: Rounding) -> Codes:
 class Compared:
     """The relevance of each pair by each aggregator, beside the final one.
 
-    `final` has shape [pairs], -1 without relevance. `others` maps each aggregator's name to its relevances, of the same
-    shape.
+    `final` has the final relevance of each pair, -1 for a pair without one. `others` maps each aggregator's name to its
+    relevances of the same pairs.
     """
 
     final: Codes
@@ -140,7 +140,7 @@ def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
     """Apply every aggregator to all settled pairs, and count how often it differs from the final relevance.
 
     Args:
-        grades: all that count.
+        grades: all grades that count, by pair.
         progress: as for `dawid_skene`, which takes most of the time.
     """
     kinds = grades.patterns()
@@ -173,7 +173,7 @@ def report(
     """Return how often each aggregator differs from the final relevance, and for which pairs.
 
     Args:
-        grades: all that count.
+        grades: all grades that count, by pair.
         names: names of the pairs.
         queries: texts of the pairs' queries, where they are known.
         progress: as for `dawid_skene`.

@@ -1,4 +1,6 @@
-"""Mark attempts at an exam: pass or fail, the answer key of open pairs, intervals, and what guessing would score.
+"""Mark attempts at an exam: whether people pass, and how certain their scores are.
+
+Also computes the answer key of an exam on open pairs from the answers, and the score that guessing would reach.
 
 A guess is one grade throughout, or grades by chance.
 """
@@ -151,7 +153,7 @@ LUCK = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The score of giving one grade throughout: its misses, and whether they pass or nearly pass."""
+    """The score of a person who gives every item the same grade: the misses, and whether it passes or nearly passes."""
 
     grade: int
     missed: int
@@ -302,7 +304,8 @@ class Outcome:
 
     `missed_first` and `missed_after` are shares of the answers, 0 to 1. The first counts the answers as handed in. The
     second takes, for missed items, the answer given after the explanation. The kappas are Cohen's, between the answers
-    as handed in and the key. `missed` and `answers` count what was handed in, of all people together.
+    as handed in and the key. `answers` counts the answers handed in by all people together, `missed` the misses
+    among them.
     """
 
     answers: int

@@ -1,1 +1,1 @@
-"""Rules that read the files of an earlier campaign."""
+"""Read the files of an earlier campaign, without access to disk or project."""

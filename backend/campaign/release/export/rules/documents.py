@@ -64,7 +64,10 @@ Moments = Mapping[tuple[str, float, float], dict[str, Any]]
 
 
 def by_span(moments: Mapping[MomentId, dict[str, Any]]) -> Moments:
-    """Return the moments of `pseudo_train.moment_documents` by video, start and end instead of id."""
+    """Return the documents of moments, keyed by (video, start, end).
+
+    `moments` comes from `pseudo_train.moment_documents` and has them by id.
+    """
     return {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
 
 
@@ -121,12 +124,19 @@ def _six_digits(similarity: float | None) -> float | None:
 
 
 def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
-    """Return the document of `video_corpus.json`: (duration in seconds, index) of each video, sorted by name."""
+    """Return the document of `video_corpus.json`: (duration in seconds, index) of each video.
+
+    The videos are sorted by name, and the index is a video's place in this order, from 0.
+    """
     return {name: (duration_s, index) for index, (name, duration_s) in enumerate(sorted(durations.items()))}
 
 
 def pair_columns(with_published: bool, pooled: bool) -> tuple[str, ...]:
-    """Return the columns of `pair_rows`; `pooled` is whether the candidates have other sources than captions."""
+    """Return the names of the columns of `pair_rows`.
+
+    `with_published` adds a column for the published caption. `pooled`, for candidates that have other sources than
+    captions, adds a column for the sources.
+    """
     return (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()), *(("sources",) if pooled else ()))
 
 
