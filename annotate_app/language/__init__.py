@@ -124,7 +124,7 @@ def translated(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def use(language: str | None) -> None:
-    """Set the language for the rest of this request or thread; None for the browser's."""
+    """Set the language for the rest of this request or thread. None stands for the language of the browser."""
     _reader_language.set(language)
 
 

@@ -34,9 +34,9 @@ class EventGroup(StrEnum):
 class Event:
     """A kind of event. The docstring below its declaration says what its payload holds.
 
-    `kind` is its name in the log. `words` say what was done, and follow the name of the person: a text with names of
-    the payload in braces, or a function of the payload. A reason in the payload is added after these words, unless
-    `words` contain it already (`tells_reason`).
+    `kind` is its name in the log. `words` say what was done, and are shown after the name of the person. They are a
+    text with keys of the payload in braces, or a function that makes the text from the payload. A reason in the payload
+    is added after these words, unless `tells_reason` says that they contain it already.
     """
 
     kind: str

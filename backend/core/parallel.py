@@ -103,7 +103,7 @@ def each_unit(
         called: see `run_units`.
         sees: see `run_units`.
         fills: see `run_units`.
-        apart: whether to use another process even for one job, because a unit may crash its process.
+        apart: whether to use another process even if `where` names one job, because a unit may crash its process.
         kept: whether that process may be one that an earlier call started. It still has the environment and stores of
             that time.
         lost: gets a unit whose process died every time, and how it died; returns the unit's result. Without it,

@@ -106,10 +106,10 @@ _GROUP = "25"
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    """The codecs and options of one form of clip. No encoder may hold frames back for later ones.
+    """The codecs and options of one form of clip.
 
-    So frames are decoded in the order in which they are shown, and a clip starts at 0 in every player without an
-    edit list.
+    The options make encoders write each frame at once, without waiting for later ones. So frames are stored in the
+    order in which they are shown, and a clip starts at 0 in every player without an edit list.
     """
 
     picture: str
@@ -142,7 +142,7 @@ class ClipWriter:
 
     Attributes:
         written: number of pictures written to the file.
-        ends_s: where the last of them stops being shown, on the clip's time line.
+        ends_s: when the last picture written stops being shown, in seconds from the start of the clip.
     """
 
     def __init__(

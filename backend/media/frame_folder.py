@@ -33,7 +33,9 @@ def place_at(time_s: float, fps: Fraction) -> int:
 
 
 class OpenFolder:
-    """An open folder of frames, read one by one; stands for both a file's container and its picture stream.
+    """An open folder of frames, which are read one by one.
+
+    Code for video files can use it in place of an open file, and also in place of the file's picture stream.
 
     Raises:
         VideoUnreadable: there is no such folder, it may not be read, it holds no pictures, or a link in it leads out.

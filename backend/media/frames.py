@@ -60,9 +60,9 @@ def _announced(container: Opened, source: Source) -> set[Fraction]:
 def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
     """Yield the picture visible in the middle of every interval of 1 / `per_s` seconds.
 
-    A video that ends before the first middle gives its first picture. Pictures are upright, with square pixels and at
-    most 720 lines; RGB, uint8 `(height, width, 3)`. The last picture is held to the end of the file, and middles after
-    the end give none.
+    Pictures are upright, with square pixels and at most 720 lines; RGB, uint8 `(height, width, 3)`. The last picture
+    counts as visible until the end of the file. Intervals whose middle is after the end give no picture. A video that
+    ends before the middle of the first interval gives its first picture.
 
     Args:
         source: a video file, or a folder of frames.

@@ -62,7 +62,10 @@ class _Chosen:
     told: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Fraction, VideoFrame]]:
-        """Yield time in the video and picture of each frame; sets `ends_s` and `told` at the end."""
+        """Yield the time of each frame in the video, and its picture.
+
+        Afterwards `ends_s` is the end of the moment's last frame, and `told` has the warnings about the moment.
+        """
         with opened(self.source) as container:
             stream = picture_stream(container, self.source)
             span = FrameSpan(container, stream, self.start_s, self.end_s)

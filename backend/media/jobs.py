@@ -210,9 +210,10 @@ class CutAhead:
 
 
 def is_cut(job: ClipJob, at: float | None = None) -> bool:
-    """Return whether a clip exists, and mark it as used (at `at`, or now); the least recently used are removed first.
+    """Return whether a clip exists, and record that it was used at the time `at`, or now if that is None.
 
-    A link is deleted: the cache makes none, and it could send any file of the machine to a browser.
+    The clips that were not used for longest are the first to be removed. If there is a link in place of the clip, it is
+    deleted. ReelRank makes no links here, and through a link a browser could get any file of the machine.
     """
     if job.path.is_symlink():
         job.path.unlink(missing_ok=True)

@@ -148,7 +148,10 @@ def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int,
 
 
 def _levels(name: str, usual: tuple[float, ...], requests: Sequence[_Request]) -> tuple[float, ...]:
-    """Return the thresholds to compute from the list `name`, in the same way as `_cutoffs`."""
+    """Return the thresholds to compute for measures that use the list `name` (`mu` or `theta`).
+
+    They are those of the keys, and before them the default ones if they are needed, as for `_cutoffs`.
+    """
     ours = [request for request in requests if request.measure.threshold and request.measure.threshold.values == name]
     own = [level for request in ours for level in request.levels or () if level != AVERAGE]
     by_name = any(request.levels is None for request in ours)

@@ -133,7 +133,7 @@ def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress:
     """Draw `top` random moments for each query: a random video, and two random times in it, with falling scores.
 
     The earlier time is the start. So the length of a span, as a share l of its video, has the density `2 (1 - l)` and
-    the mean 1/3. Real moments are shorter; only `prior` knows that.
+    the mean 1/3. Real moments are shorter; only `prior` takes that into account.
 
     Raises:
         InputError: see `require_searchable`.
@@ -264,7 +264,10 @@ BINS = 20
 
 
 class LikelySpan(NamedTuple):
-    """A typical span as shares of its video: start, length, and the share of training moments that are like it."""
+    """A typical span: its start and its length, as shares of the video's duration.
+
+    The third value is the share of training moments that fall into the same bin; see `density`.
+    """
 
     start: float
     length: float

@@ -141,7 +141,7 @@ def _open_npz(path: Path) -> Iterator[Opened]:
 
 
 class _Member:
-    """One array of an npz file. Only its head is read, and checked, until the numbers are asked for."""
+    """One array of an npz file. At first only its header is read; its numbers are read when they are asked for."""
 
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self._archive, self._name = archive, name

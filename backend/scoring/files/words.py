@@ -229,7 +229,7 @@ RUN = Kind("run", SCORE, RUN_LIST, RUN_WINDOWS, Names("video_name", ("timestamp"
 
 
 def pick(words: Sequence[str], keys: Collection[str]) -> str | None:
-    """Return the first of the words that is a key, or None.
+    """Return the first of `words` that is in `keys`; None if none of them is.
 
     >>> pick(QUERY, {"desc_id": 7, "desc": "A dog runs."})
     'desc_id'

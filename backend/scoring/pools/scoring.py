@@ -25,7 +25,8 @@ from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 class InPools:
     """A `Narrowing` of runs to their queries' pools.
 
-    `chosen` marks the places that the first step keeps, shape (P,). It is None if the run is its own first step.
+    A place is a query with one video of its pool; there are P places. `chosen`, of shape (P,), marks the places that
+    the first step of a two-step retrieval keeps. It is None if no other run makes the first step.
     """
 
     places: Places
@@ -34,7 +35,7 @@ class InPools:
 
     @property
     def sorts(self) -> bool:
-        """Return whether predictions must be ranked by score before narrowing, which keeps the first of each video."""
+        """Return whether predictions must be ranked by score first, because only the first of each video is kept."""
         return self.pooling.one_per_video
 
     @property
@@ -81,7 +82,7 @@ class InOwnVideo:
 
 
 def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flags, list[str]]:
-    """Return which places the first step keeps, shape (P,), and the warnings.
+    """Return which of the P places (see `InPools`) the first step keeps, shape (P,), and the warnings.
 
     The scores of `run` rank the videos of each pool, and the best `top_videos` are kept. Times are ignored.
 

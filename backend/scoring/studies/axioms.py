@@ -95,12 +95,11 @@ class Lists:
         return changes, self._breach_at(worst[1], worst[2]) if worst[2] else None
 
     def _harm(self, axiom: Axiom, place: int) -> tuple[Flags, Floats, Floats]:
-        """Return three arrays about the changes at one place of the lists.
+        """Return three arrays about all changes of the prediction at index `place` of the lists.
 
-        They say whether the axiom applies to a change, how far the change breaks it, and how far the IoU moves.
-
-        Each array has shape (choices,) * (length + 1): the other places in their order, then the old and the new
-        prediction.
+        They say whether the axiom applies to a change, how far the change breaks it, and by how much the IoU of the
+        prediction changes. Each array has shape (choices,) * (length + 1). The first axes are the predictions at the
+        other places, in order. The last two axes are the old and the new prediction.
         """
         iou = np.array([choice.iou for choice in self.choices])
         others = self.values.ndim - 1

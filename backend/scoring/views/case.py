@@ -46,7 +46,7 @@ SIGNS = {
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A moment of a video.
+    """A moment of a video, drawn as a part of a bar that stands for the video.
 
     `left` and `width` are percent of the video, or of the time up to its last moment if its length is unknown.
     """
@@ -61,7 +61,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class MomentOutcome:
-    """The outcome of a truth moment in a run, in words; `rank` is that of the prediction that takes the moment."""
+    """The outcome of a truth moment in a run, in words.
+
+    `rank` is the rank of the prediction that is matched to the moment; None if there is none.
+    """
 
     run: str
     rank: int | None
@@ -70,7 +73,7 @@ class MomentOutcome:
 
 @dataclass(frozen=True, slots=True)
 class MomentCard:
-    """A truth moment. `color` is the number of its colour, None where no run shown takes it."""
+    """A truth moment. `color` is the number of its colour; None if no prediction of the runs shown is matched to it."""
 
     number: int
     relevance: int
@@ -81,7 +84,7 @@ class MomentCard:
 
     @property
     def first(self) -> bool:
-        """Return whether the moment is shown at once: it is among the most relevant ones, or a run takes it."""
+        """Return whether the card is shown at once: its moment is among the most relevant ones, or has a colour."""
         return self.number <= FIRST or self.color is not None
 
 
@@ -89,8 +92,8 @@ class MomentCard:
 class PredictionCard:
     """A prediction of a run.
 
-    `takes` is the number of the truth moment that it takes. `text` says what the prediction is worth. `outlines` are
-    the truth moments in its video.
+    `takes` is the number of the truth moment that it is matched to; None if there is none. `text` says in words whether
+    the prediction is right. `outlines` are the truth moments in its video.
     """
 
     rank: int
@@ -111,7 +114,7 @@ class PredictionCard:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The predictions of one run, and its value of the case's measure (None if it has none)."""
+    """The predictions of one run for a query. `value` is the run's value of the measure shown; None if it has none."""
 
     run: str
     value: float | None
@@ -190,7 +193,7 @@ def query_title(query: QueryKey, facts: Facts) -> str:
 
 
 def notable_queries(board: Scoreboard) -> dict[int, str]:
-    """Return the number and the kind of each query that counts for all runs. Queries worth a look come first.
+    """Map the number of each query that counts for all runs to its kind. Queries worth a look come first.
 
     Kinds are the keys of `KINDS`. The other queries follow in the truth's order, with an empty text as their kind.
     """

@@ -6,5 +6,5 @@ from backend.store.schema.running import migrations
 
 @migrations()
 def m009_added_by(db: SqliteDatabase) -> None:
-    """Record which lead added a person; NULL for the command line, and for people added before this migration."""
+    """Record which lead added a person: NULL if the command line did, or if it was before this migration."""
     db.conn.execute("ALTER TABLE annotator ADD COLUMN added_by INTEGER REFERENCES annotator")

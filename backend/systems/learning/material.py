@@ -78,10 +78,11 @@ class Clips:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingPairs:
-    """The pairs of a training set as columns, `(pairs,)` each.
+    """The pairs of a training set as columns; all but `positives` have one value for each pair.
 
-    `first` and `last` are the first and the last clip of a moment; `weight` is its similarity, at least 0. `positives`
-    has, for each query, the sorted indices of all videos with a moment of it.
+    `query` and `video` are indices of queries and videos. `first` and `last` are the numbers of the first and the last
+    clip of the moment, within its video. `weight` is the similarity of the pair, at least 0, or 1 for all. `positives`
+    has, for each query, the sorted indices of all videos that contain a moment of the query.
     """
 
     query: Indices
@@ -123,7 +124,7 @@ def read_clips(
 ) -> Clips:
     """Return the clips of all videos: the mean of the rows of each clip, normalised to unit length.
 
-    Row i belongs to the second (i + 0.5) / rate. A clip without a row takes the vector of the clip before it.
+    Row i belongs to the second (i + 0.5) / rate. A clip without a row gets the vector of the clip before it.
 
     Args:
         features: the features of all these videos.
@@ -188,7 +189,8 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Traini
         weighted: whether pairs weigh by similarity; else every weight is 1.
 
     Raises:
-        InputError: the set is empty, or a moment is outside its video, in an unknown video, or lacks its weight.
+        InputError: the set is empty, or a moment is outside its video, in an unknown video, or
+            lacks a similarity although `weighted`.
     """
     if not training.pairs:
         raise InputError.single(training.file, "has no query with a moment to learn from")
@@ -242,8 +244,8 @@ def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
 class Batch:
     """A batch of pairs, as tensors on one device; see `TrainingPairs`.
 
-    `numbers` are the pairs' indices in the training set, `positives` is bool `(pairs, pairs)`: whether the video of
-    pair j has a moment of the query of pair i.
+    `numbers` are the pairs' indices in the training set. `positives` is bool `(pairs, pairs)`: row i, column j says
+    whether the video of pair j has a moment of the query of pair i.
     """
 
     numbers: Indices

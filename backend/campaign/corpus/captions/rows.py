@@ -23,10 +23,11 @@ BY_HAND = "by-hand"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An imprecise caption made from `source`. One that is not accepted waits for a person, with the reason.
+    """An imprecise caption made from the published caption `source`.
 
-    `rule_version` names the rules or the model. `attempts` is how many it took. `similarity` is None if the rewriter
-    had no answer, so that the text is the caption's own.
+    A rewrite that is not accepted waits for a person; `reason` says why. `rule_version` names the rules or the model.
+    `attempts` is the number of attempts that the rewriter made. `similarity` is None if the rewriter had no answer;
+    `text` is then the text of the published caption.
     """
 
     source: CaptionRow
@@ -139,7 +140,10 @@ def keep_answers(
     *,
     at: float,
 ) -> None:
-    """Store one request to `host`, its tokens in and out, and its answers. The first stored answer to a text stays."""
+    """Store one request to `host` with its answers, and the numbers of tokens sent and received.
+
+    If an answer to a text is stored already, it stays, and the new one is not stored.
+    """
     request = insert_returning_id(
         db,
         "INSERT INTO rewrite_request (at, rewriter, host, tokens_in, tokens_out) VALUES (?, ?, ?, ?, ?) "
@@ -169,7 +173,7 @@ _WITH_SOURCE = "caption c JOIN caption s ON s.caption_id = c.source_caption_id"
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """A rewrite with its published text and the decision on it; `lead` is None for the command line."""
+    """A rewrite with its published text and the decision on it; `lead` is None if the command line decided."""
 
     published: str
     text: str
@@ -215,7 +219,9 @@ def decision_row(db: Database, caption_id: int) -> DecisionRow | None:
 
 
 def decide(db: Database, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Accept this text for every waiting rewrite of a published text, or reject them (None). Return how many waited.
+    """Accept `text` for every waiting rewrite of a published text; if `text` is None, reject these rewrites.
+
+    Return how many rewrites were waiting.
 
     If two captions of one moment would get the same text, only the first is accepted; the second is rejected.
     """
@@ -287,7 +293,10 @@ _HANDED_OUT = (
 
 
 def count_accepted(db: Database, search: str) -> int:
-    """Count the captions in use whose text or video has all these words."""
+    """Count the captions in use whose text or video name contains every word of `search`.
+
+    Captions in use are accepted imprecise captions, and published captions without an accepted imprecise one.
+    """
     where, words = _search_condition(search)
     row = db.conn.execute(
         "SELECT count(*) FROM caption c JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -298,7 +307,10 @@ def count_accepted(db: Database, search: str) -> int:
 
 
 def accepted_captions(db: Database, search: str, first: int, most: int) -> list[AcceptedCaption]:
-    """Return a page of the captions in use, by video and time."""
+    """Return the captions that `count_accepted` counts, sorted by video and time.
+
+    The first `first` of them are skipped, and at most `most` are returned.
+    """
     where, words = _search_condition(search)
     order = "ORDER BY v.name, m.start_s, c.caption_id"
     page = (

@@ -280,7 +280,7 @@ def published_captions(db: Database) -> list[CaptionRow]:
 
 
 def captions_where(db: Database, where: str) -> list[CaptionRow]:
-    """Return the captions `c` that match an SQL condition, by id."""
+    """Return the captions that match the SQL condition `where`, sorted by id. The condition calls their table `c`."""
     rows = db.conn.execute(f"SELECT caption_id, moment_id, text FROM caption AS c WHERE {where} ORDER BY caption_id")
     return [CaptionRow(row[0], MomentId(row[1]), row[2]) for row in rows]
 

@@ -39,13 +39,13 @@ def finish(
     """Check the moments of a file and merge those that repeat another.
 
     Args:
-        moments: as they stand in the file.
+        moments: the moments as the file gives them, unchecked.
         problems: problems found so far.
         file: its name, for messages.
         published: leave out what is impossible, instead of refusing the file.
         notes: remarks so far.
         left_out: entries left out so far.
-        end_slack_s: how many seconds a moment may end after its video.
+        end_slack_s: by how many seconds a moment may end after the end of its video.
 
     Raises:
         InputError: with every problem of the file, or if nothing is left.

@@ -166,7 +166,7 @@ def option_problem(how: ByShots | ByWindows) -> str | None:
 
 
 def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
-    """Make moments of shots: short shots join their shorter neighbour, long ones are split into equal parts.
+    """Make moments of shots: join each short shot with the shorter of its neighbours, and split long ones evenly.
 
     The moments cover the same span as the shots, in order and without gaps.
 
@@ -186,9 +186,10 @@ def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
 
 
 def windows(duration_s: float, how: ByWindows) -> list[Span]:
-    """Return windows of each length from the start on, with a last one that ends with the video.
+    """Return the windows of each length in a video, from its start on.
 
-    A video shorter than a window is one window.
+    The last window of each length ends at the end of the video. If the video is shorter than a length, the whole
+    video is the only window of this length.
 
     >>> windows(12.0, ByWindows((5.0,), 0.5))
     [(0.0, 5.0), (2.5, 7.5), (5.0, 10.0), (7.0, 12.0)]

@@ -79,7 +79,7 @@ def relevances(db: Database, along: BinnedBy) -> list[tuple[int, int | None, int
 
 
 def same_words(db: Database) -> dict[int | None, int]:
-    """Return how many pairs of similarity 1 have each relevance. The key None counts those without one."""
+    """Return how many pairs of similarity 1 have each relevance. The key None is for pairs that have no relevance."""
     return dict(
         db.conn.execute(
             "SELECT c.relevance, count(*) FROM pair p LEFT JOIN consensus c USING (pair_id) "
@@ -89,14 +89,17 @@ def same_words(db: Database) -> dict[int | None, int]:
 
 
 def found_count(db: Database, part: PairPart, highest: int) -> int:
-    """Return how many pairs a selection has."""
+    """Return how many pairs belong to the selection `part`. `highest` is the highest relevance of the scale."""
     where, values = _where(part, highest)
     count: int = db.conn.execute(f"SELECT count(*) {_FOUND} WHERE {where}", values).fetchone()[0]
     return count
 
 
 def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: int) -> list[FoundPair]:
-    """Return at most `most` pairs of a selection, from number `first` on, counted from 0, by query and rank."""
+    """Return pairs of the selection `part`, sorted by query and rank. `highest` is the highest relevance of the scale.
+
+    The first `first` pairs are skipped, and at most `most` are returned.
+    """
     where, values = _where(part, highest)
     rows = db.conn.execute(
         "SELECT p.pair_id, q.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, "
@@ -134,7 +137,9 @@ def sources(db: Database) -> list[SourceStanding]:
 def coverage(db: Database) -> list[tuple[Any, ...]]:
     """Return (video_id, name, duration_s, moments, handed out, pairs, queries, decided, relevant, sum) of all videos.
 
-    `sum` is the sum of the relevances of its pairs.
+    There is one row for each video, sorted by name. `moments` counts its moments in the project, and `handed out` those
+    that are in a pair. `pairs` and `queries` count its pairs and their queries. `decided` counts the pairs with a
+    relevance, and `relevant` those of relevance 1 or more. `sum` is the sum of the relevances.
     """
     return [
         tuple(row)

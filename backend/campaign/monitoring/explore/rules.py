@@ -65,7 +65,9 @@ _ONE = round(1 / SIMILARITY_STEP)
 
 
 def bounds(along: BinnedBy, place: int) -> tuple[float, float]:
-    """Return (least value, first value beyond) of a bin. For similarity 1 and for a rank, both are the value itself.
+    """Return the bounds of bin number `place`: its least value, and the first value above it.
+
+    Similarity 1 is a bin of its own, and so is each rank. Both bounds of such a bin are its only value.
 
     >>> bounds(BinnedBy.SIMILARITY, 15), bounds(BinnedBy.SIMILARITY, 20)
     ((0.75, 0.8), (1.0, 1.0))
@@ -80,7 +82,7 @@ def bounds(along: BinnedBy, place: int) -> tuple[float, float]:
 
 
 def bins(along: BinnedBy, counts: Iterable[tuple[int, int | None, int]], highest: int) -> list[RelevanceBin]:
-    """Return all bins from the first to the last that has a pair, with empty ones in between.
+    """Return the bins from the first one with a pair to the last one with a pair, with the empty bins in between.
 
     Args:
         along: the property that is binned.
@@ -104,7 +106,7 @@ def bins(along: BinnedBy, counts: Iterable[tuple[int, int | None, int]], highest
 
 
 def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lasting | None:
-    """Return bars that compare the durations in the corpus with those handed out; None if the corpus has none."""
+    """Return histograms of all durations in the corpus and of those handed out; None if the corpus has no durations."""
     if not all_of_them:
         return None
     here, out = (Counter(bisect(SECONDS, value) - 1 for value in values) for values in (all_of_them, handed_out))
@@ -150,12 +152,12 @@ def table(
     | Sequence[AgreedQuery]
     | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
-    """Return rows of a table of the page as rows of a CSV file. Each row maps columns to values."""
+    """Convert one table of the page to the rows of a CSV file. Each row maps column names to values."""
     return [_row(item) for item in found]
 
 
 def lasting_table(found: Lasting) -> list[dict[str, Any]]:
-    """Return the bars of durations as rows of a CSV file. Each row maps columns to values."""
+    """Convert the bars of durations to the rows of a CSV file. Each row maps column names to values."""
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 

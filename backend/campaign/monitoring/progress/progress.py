@@ -49,7 +49,7 @@ WEEK_DAYS = 7
 
 @in_charge
 def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgress:
-    """Return the pace, what is left to do, and when it may be done, all of one instant.
+    """Return the pace, what is left to do, and when it may be done, all as of the instant `now`.
 
     A day begins at the server's midnight, as on the annotators' desks.
 
@@ -288,7 +288,10 @@ class Demand:
 def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> Demand:
     """Return the grades that are still wanted, and who may give them.
 
-    The workers have a pace only if the `known` paces over `span_days` are given.
+    Args:
+        db: the database.
+        known: what every annotator judged lately, from `rows.paces`. Without it, all workers get a pace of 0.
+        span_days: the number of days over which `known` was counted.
     """
     workers = tuple(workers_of(db, known, span_days=span_days))
     return Demand(
@@ -316,9 +319,7 @@ def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Work
 def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> list[Worker]:
     """Return all annotators of this campaign, and for each why they may not work now, if so.
 
-    They have a pace if the `known` paces over `span_days` are given.
-
-    Simulated annotators and workers of an earlier campaign are left out.
+    Simulated annotators and workers of an earlier campaign are left out. `known` and `span_days` are as for `demand`.
     """
     exam, all_assignments = exams.open_exam(db), assignments.all_current_assignments(db)
     workers = []

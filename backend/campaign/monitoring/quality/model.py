@@ -13,8 +13,9 @@ from backend.core.messages import said
 class Figure:
     """One figure of the agreement board.
 
-    `value` is None where it is undefined; then `reason` says why. It is computed from `n` grades or pairs; `of` names
-    which. `low` and `high` are its 95 % bootstrap interval; they are None if no interval was asked for or none exists.
+    `value` is None where it is undefined; then `reason` says why. It is computed from `n` things, such as grades or
+    pairs, and `of` says which things these are. `low` and `high` are the ends of its 95 % bootstrap interval. They are
+    None if no interval was asked for or none exists.
     """
 
     value: float | None
@@ -207,7 +208,7 @@ class PersonFlags:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive grades of one person, summed up."""
+    """A summary of consecutive grades of one person: how many they are, and the mean of a flag's figure over them."""
 
     since: float
     """When the first of them was given, in seconds since 1970; `until` likewise for the last."""
@@ -295,7 +296,7 @@ class PersonPeriod:
 
 @dataclass(frozen=True, slots=True)
 class Couple:
-    """Two annotators, as positions in `people` of the board, and how far they agree on the `n` pairs both graded."""
+    """How far two annotators agree on the `n` pairs that both graded. They are given as indices in `people`."""
 
     first: int
     second: int
@@ -328,8 +329,8 @@ class AgreementBoard:
     """The agreement of annotators, over all grades that count, at one instant.
 
     `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the same statistics under
-    the same keys, and further ones. Each has its base and interval. Intervals are bootstrapped with this many
-    `resamples`; with 0 there are none.
+    the same keys, and further ones. Each of them says from how many grades or pairs it was computed, and has an
+    interval. Intervals are bootstrapped with `resamples` resamples; if that is 0, there are no intervals.
     """
 
     part: BoardPart

@@ -319,7 +319,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
 
 @permissions.lead_only
 def withdraw_example(project: Project, lead: Lead, grade: int, *, now: float) -> None:
-    """Withdraw the example of a grade, if there is one. The guideline then shows the example in words."""
+    """Withdraw the example pair of a grade, if there is one. The guideline then shows this grade's example in words."""
     with writing(project.store) as db:
         pair_id = rows.withdraw_example(db, grade, at=now)
         if pair_id is not None:

@@ -155,7 +155,7 @@ def add_pairs(db: Database, pairs: Iterable[NewPair]) -> None:
 
 
 def remove_seats(db: Database, pair_ids: Collection[int]) -> None:
-    """Remove the seats of pairs that nobody has judged, so that others can replace them."""
+    """Remove the seats of these pairs, which nobody has judged, so that new seats can be added to the pairs."""
     db.conn.executemany("DELETE FROM seat WHERE pair_id = ?", ((pair_id,) for pair_id in pair_ids))
 
 

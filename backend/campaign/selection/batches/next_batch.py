@@ -106,8 +106,8 @@ def hand_out(
 def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> int:
     """Take back the newest batch of a query, as if it had never been opened; return the number of its pairs.
 
-    Pairs that somebody's desk has only loaded ahead are returned first. If the query has a probe, the pairs go back to
-    the probe.
+    If the query has a probe, the pairs of the batch go back to the probe. Otherwise they are removed, also those that
+    an annotator was given and has not graded.
 
     Raises:
         Overtaken: it is not open any more.

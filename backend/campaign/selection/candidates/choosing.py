@@ -51,9 +51,9 @@ _PROBED_AT_ONCE = 8
 class CandidateReport:
     """The result of choosing candidates.
 
-    `split_ties` counts the queries that had moments of identical text on both sides of the cut. `without_file` counts
-    the videos whose file is not known yet, so that their moments cannot be judged. `probed` counts the queries with a
-    probe, `probe_pairs` the pairs that the probes add.
+    A candidate list ends after a fixed number of moments. `split_ties` counts the queries whose last candidate has the
+    same text as a moment that was left out. `without_file` counts the videos whose file is not known yet, so that their
+    moments cannot be judged. `probed` counts the queries with a probe, `probe_pairs` the pairs that the probes add.
     """
 
     queries: int
@@ -238,8 +238,8 @@ def search(
     A sentence is added to `unread` for each kind of text that the encoder does not read.
 
     Returns:
-        The candidates by query and rank, and the number of queries where the cut went through moments of identical
-        text.
+        The candidates by query and rank, and the number of queries whose last candidate has the same text as a moment
+        that was left out.
     """
     rows: list[CandidateRow] = []
     split_ties = 0

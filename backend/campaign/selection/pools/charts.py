@@ -34,7 +34,7 @@ class Card:
         sentence: of a positive, the sentence at `span`; of a negative, its sentence nearest to the query. Empty if the
             video has no sentence.
         duration_s: duration of the video, in seconds.
-        similarity: s_te with the query.
+        similarity: s_te, the highest similarity of the query with a sentence of the video.
         span: start and end of the positive moment, in seconds; None for a negative.
         strip: WebP picture of the span, or of the whole video; None without a video file.
     """
@@ -50,7 +50,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """The similarities of positives and of negatives to their query, by s_te or by s_tv, and its thresholds by name."""
+    """The similarities of positives and of negatives to their query, and the thresholds of this similarity by name.
+
+    `name` is `s_te` (query and sentences of the video) or `s_tv` (query and frames of the video).
+    """
 
     name: str
     positives: npt.NDArray[np.float64]
@@ -130,7 +133,7 @@ def query_chart(text: str, cards: Sequence[Card], subtitle: list[str]) -> "alt.T
 
 
 def _card_rows(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
-    """Yield each card as a row of the chart, with the positions of its parts in pixels from the upper left corner."""
+    """Yield a chart row for each card, with the positions of what it shows, in pixels from the upper left corner."""
     top = 0.0
     for card in cards:
         last = top + (_BARE_ROW_PX if card.strip is None else _ROW_PX)

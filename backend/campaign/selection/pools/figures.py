@@ -202,7 +202,10 @@ def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes |
 
 
 def _videos_of_kind(pools: Pools, kind: str) -> list[tuple[str, ...]]:
-    """Return the positive or negative videos of each query without its own video, whose s_te is always 1."""
+    """Return the negative videos of each query, or its positive videos, as `kind` says.
+
+    A query's own video is left out of its positives, because its similarity s_te is always 1.
+    """
     return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
 
 
@@ -236,7 +239,7 @@ def _visual_scores(pools: Pools, built: BuildOutput) -> PairScores:
 
 
 def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
-    """Return each distinct query with its position on the map, and its similarity and role to the chosen query.
+    """Return each distinct query with its position on the map, its similarity to the chosen query, and its role.
 
     The list is empty if there are too few queries for a map.
     """

@@ -57,9 +57,10 @@ class Proposed:
 
 @dataclass(slots=True)
 class _Word:
-    """The evidence about one word: its captions, and counts of uses as a person, as a thing and in lower case.
+    """The evidence about one word: the captions that contain it, and how it is used there.
 
-    `signs` counts the titles and pronouns for a woman and for a man.
+    `acts` counts its uses as the name of a person, `things` those as the name of a thing, and `small` those in lower
+    case. `signs` counts the titles and pronouns that show a woman, and those that show a man.
     """
 
     captions: list[str] = field(default_factory=list)
@@ -151,17 +152,18 @@ def _count_use(word: _Word, text: str, start: int, end: int) -> None:
 
 
 def _acts(text: str, start: int, end: int) -> bool:
-    """Return whether the word at `[start, end)` is used like a person.
+    """Return whether the word at `[start, end)` is used like the name of a person.
 
-    It stands before a verb or a possessive ending, or after a word such as `to` or `with`.
+    That is so if a verb or a possessive ending follows it, or if a word such as `to` or `with` comes before it.
     """
     return bool(_ACTS.match(text, end) or _BESIDE.search(text, 0, start))
 
 
 def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
-    """Return the kind (woman or man) of the first pronoun after the first name, as a list of at most one.
+    """Return whether the first pronoun after the first name of a caption shows a woman or a man, as a list of one.
 
-    The name must open the text, and no other name may come before the pronoun.
+    The list is empty if there is no such pronoun, if the caption does not begin with that name, or if another name
+    comes before the pronoun.
 
     Args:
         text: a caption.
@@ -217,10 +219,11 @@ def _full_names(
     replacements: Mapping[str, str],
     known: Known,
 ) -> dict[tuple[str, str], str]:
-    """Map each pair of words that form one name to its replacement, where the parts alone would be replaced otherwise.
+    """Map two-word names to their replacements, if replacing each word on its own would give something else.
 
-    `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` is a man; `Central Perk` is a place. A
-    first name that stands only once next to a frequent name is mostly another person (`gives Joey Rachel's bag`).
+    `Alexis Castle` becomes a woman, although `Castle` alone becomes a man. `Trapper John` becomes a man, and
+    `Central Perk` is a place. Two adjacent words are not always one name. If a first name is next to a frequent name
+    in only one caption, they are mostly two people (`gives Joey Rachel's bag`).
     """
     full = {}
     for (first, last), captions in pairs.items():

@@ -36,10 +36,10 @@ _KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id
 
 
 def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[PairKind]:
-    """Return how many pairs of each kind there are.
+    """Count the pairs that want grades and can be handed out, by their kind.
 
-    Without `alike`, the query of a pair does not matter to its kind. With it, pairs of two queries are of one kind only
-    if `alike` returns the same query for both.
+    Without `alike`, pairs of different queries may be of the same kind. With it, they may be so only if `alike`
+    returns the same query for both queries.
     """
     query = "p.query_id" if alike else "NULL"
     named = cache(alike) if alike else None
@@ -122,9 +122,9 @@ def kept_back(db: Database) -> tuple[int, int]:
 
 
 def version(db: Database) -> tuple[int, ...]:
-    """Return the ids of the last event, judgement, gold answer and act on a description.
+    """Return the newest ids in four tables: of events, judgements, gold answers, and actions on descriptions.
 
-    Every change raises one of them.
+    Whatever changes, a row is added to one of these tables, so one of the ids rises.
     """
     row = db.conn.execute(
         "SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement), "
@@ -275,7 +275,7 @@ def moments(db: Database, *, next_batches: bool, everything: bool) -> Iterator[Q
     Args:
         db: the database.
         next_batches: also yield those of each query's next batch, which a lead may open.
-        everything: also yield all candidates, and what was graded.
+        everything: also yield those of all candidates, and of pairs that were graded.
     """
     subquery = _OPEN_PAIRS + (f"UNION ALL {_NEXT}" if next_batches or everything else "")
     subquery += f"UNION ALL {_ALL}" if everything else ""

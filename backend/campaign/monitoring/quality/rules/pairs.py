@@ -109,7 +109,11 @@ class Patterns:
         return found if size is None else found & (self.size == size)
 
     def without_relevance(self, may_go_on: bool) -> NDArray[np.bool_]:
-        """Return which patterns are discarded by the rule or, in a campaign that may not go on, lack grades."""
+        """Return which patterns leave a pair without a relevance, as booleans of shape [patterns].
+
+        These are the patterns that the consensus rule discards. If no further grades can come (`may_go_on` is False),
+        they are also the patterns that lack grades.
+        """
         waiting = (Verdict.OPEN, Verdict.ESCALATED)
         return self.having(Verdict.DISCARDED, *(() if may_go_on else waiting))
 
@@ -125,7 +129,7 @@ def patterns(
     rounding: Rounding,
     re_opened: NDArray[np.bool_] | None = None,
 ) -> Patterns:
-    """Return the patterns of pairs, with the verdict of the rule or of a lead on each.
+    """Return the patterns of pairs. The verdict on each comes from a lead's decision, or else from the consensus rule.
 
     Args:
         counts: how often each grade was given to each pair, shape [pairs, grades].
@@ -250,5 +254,5 @@ def standing(given: Grades) -> Grades:
 
 
 def _sums(code: Codes, values: Codes) -> Codes:
-    """Return the sum of the values of each code. Sums are exact, because they stay far below 2**53."""
+    """Return, for each code, the sum of the `values` in the rows that have this code. Sums below 2**53 are exact."""
     return np.bincount(code, weights=values).astype(np.int64)

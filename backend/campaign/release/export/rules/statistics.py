@@ -200,7 +200,7 @@ def release_statistics_table(statistics: ReleaseStatistics) -> list[tuple[str, .
 
 
 def _settled_rows(statistics: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
-    """Yield the rows about batches and verdicts, which need the file of pairs."""
+    """Yield the rows about batches and verdicts. They are computed from all pairs that were handed out."""
     for batches in sorted({number for part in statistics.parts for number in part.batches}):
         title = f"queries handed out in {batches} {'batch' if batches == 1 else 'batches'}"
         yield (title, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in statistics.parts))
@@ -217,7 +217,10 @@ def _settled_rows(statistics: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
 
 
 def markdown(statistics: ReleaseStatistics) -> str:
-    """Return the section of the dataset card with the table of statistics, as Markdown; the figures follow it."""
+    """Return the dataset card's section "Statistics" as Markdown: the table, and how to read it.
+
+    In the card, pictures of the statistics follow it.
+    """
     head, *rows = release_statistics_table(statistics)
     lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
