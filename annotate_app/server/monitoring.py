@@ -66,7 +66,10 @@ class Counts:
         self._queue = Gauge("reelrank_clip_queue", "Clips that wait to be cut.", ["cutter", "order"], registry=registry)
 
     def exchanged(self, seconds: float, grades: Collection[GradeEvent], receipts: Sequence[Receipt]) -> None:
-        """Count an answered exchange: its time, and the outcome of each grade. Receipts of skips are not counted."""
+        """Record an answered exchange with a browser: its time, and the outcome of each grade.
+
+        Receipts of skips are not counted.
+        """
         self._exchange.observe(seconds)
         if grades:
             keys = {event.key for event in grades}
@@ -115,7 +118,11 @@ def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
 
 
 class Health:
-    """Routes of the health checks. `project` is called when a request arrives; `clock` returns monotonic seconds."""
+    """The routes of the health checks.
+
+    `project` is a function that returns the project; it is called when a request arrives. `clock` returns monotonic
+    seconds.
+    """
 
     def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.monotonic) -> None:
         self._project = project

@@ -1,4 +1,4 @@
-"""Draw a pair for leads: its clip, grades, notes with replies, skips, verdict, and use as an example."""
+"""Draw a pair for leads: its clip, grades, notes with replies, skips and verdict, and the form for an example."""
 
 import time
 from collections.abc import Callable, Sequence

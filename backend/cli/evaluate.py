@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """Groups of queries that get a mean each."""
+    """The property by which queries are grouped; each group gets a mean of its own."""
 
     DURATION = "duration"
     SHOW = "show"
@@ -160,7 +160,7 @@ def evaluate(
 
 
 def _require_place(path: Path | None) -> None:
-    """Refuse a file that cannot be written before scoring, which may take minutes."""
+    """Refuse a file that cannot be written. This is checked before scoring, because scoring may take minutes."""
     if path is None or str(path) == "-":
         return
     if path.is_dir():

@@ -109,7 +109,7 @@ def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
 
 
 def _write(place: Path, records: npt.NDArray[Any]) -> None:
-    """Write one shard. Its name is a hash of its keys, so that the same work done twice makes one file."""
+    """Write one shard. Its name is a hash of its text hashes, so that the same work done twice makes one file."""
     name = hashlib.blake2b(np.ascontiguousarray(records["key"]).tobytes(), digest_size=16).hexdigest()
     keep_array(place / f"{name}.npy", records)
 

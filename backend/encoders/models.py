@@ -97,7 +97,10 @@ class SentenceModel:
 
 
 def owned_cores() -> int:
-    """Return the number of cores that this process may use; more threads than that made encoding three times slower."""
+    """Return the number of cores that this process may use.
+
+    With more threads than cores, encoding was three times slower.
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -64,7 +64,10 @@ def may_jump(container: InputContainer) -> bool:
 
 
 def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
-    """Yield a stream's packets from the file's current position; from its beginning if its clock may jump."""
+    """Yield a stream's packets, with times that count from the start of the video.
+
+    Reading starts at the file's current position, or at its beginning if its clock may jump.
+    """
     if may_jump(container):
         yield from timed_from(container, stream, Fraction(0))
         return
@@ -90,7 +93,7 @@ def timed_by_decoding(container: InputContainer, stream: VideoStream) -> bool:
 
 
 def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
-    """Return whether FFmpeg works out the order in which pictures are shown from the codec.
+    """Return whether FFmpeg uses the codec to work out the order in which pictures are shown.
 
     The file's format, such as AVI, does not tell this order.
     """
@@ -184,7 +187,11 @@ class _Clock:
         return self._next_s[place] - back_s <= time_s <= max(self._next_s[place], latest_s) + FORTH_S
 
     def _turned(self, place: int, shown_s: Fraction, turn: int) -> int:
-        """Return the number of the clock's restart at which a stream continues; a new number if no known one fits."""
+        """Return the number of the clock's restart after which a stream continues; a new number if no known one fits.
+
+        `place` is the index of the stream, and `turn` the number of its restart so far. `shown_s` is the time of its
+        next packet by the clock.
+        """
         ends_s = self._ends_s[place]
         for later in range(turn + 1, len(self._offsets_s)):
             early_s = ends_s - (shown_s + self._offsets_s[later])
@@ -283,8 +290,8 @@ class _Packets:
 def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> Iterator[Packet[Any]]:
     """Read the packets of a file whose clock may jump, from the last key frame before an instant.
 
-    Such a file has no index, and tells a place by the clock alone. So it is read whole once, and remembered; packets
-    are then known by their place and content.
+    Such a file has no index, and only its clock tells where a packet is. So the whole file is read once, and the
+    positions and times of its packets are remembered. Packets are then recognised by position and content.
     """
     known = _packets_of(container)[stream.index]
     key = known.key_before(start_s)
@@ -330,7 +337,8 @@ def _from_place(
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
     """Yield the packets from number `key` on, with their repaired times.
 
-    `number` is that of the first packet. Later ones are counted; known positions in the file correct a wrong count.
+    `number` is the index of the first packet that is read. Later packets get their index by counting. Where a packet's
+    position in the file is known, it corrects a wrong count.
     """
     for packet in packets:
         if packet.pos not in (None, known.places[number]):

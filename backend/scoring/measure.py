@@ -65,9 +65,9 @@ class Measure:
     Attributes:
         name: its name in keys.
         short: its name in titles.
-        threshold: the threshold that it takes, or None.
+        threshold: the IoU threshold that it depends on, or None.
         compute: `compute(matches, cutoffs, thresholds)` returns the values of all queries, of shape (cut-offs,
-            thresholds, queries). Without a threshold it gets none and returns shape (cut-offs, 1, queries).
+            thresholds, queries). For a measure without a threshold, the shape is (cut-offs, 1, queries).
         description: half a sentence for a legend.
         source: the equation that a title has to name to be understood.
         highest: the upper bound of values, None if there is none. The lower bound is 0.

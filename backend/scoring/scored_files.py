@@ -158,9 +158,10 @@ def score_files(
 def _read(
     shared: tuple[Callable[..., Run], Mapping[int, str] | None, Truth | None], path: Path
 ) -> tuple[Run | None, list[Problem], list[PartlyRead]]:
-    """Read one run file, as one unit of work.
+    """Read one run file. Several can be read at the same time, by different workers.
 
-    Return the run (None if refused), the problems of the file, and the refusal if the file was read in part.
+    Return the run (None if refused), the problems of the file, and the refusal if the file was read in part. `shared`
+    has what all files need: the function that reads a run, the names of videos by index, and the truth.
     """
     reader, names, truth = shared
     problems: list[Problem] = []

@@ -205,7 +205,7 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 
 
 def _keep(present: sqlite3.Connection, old_file: Path) -> None:
-    """Copy the present state: byte for byte if it is damaged, else without the campaign's secret."""
+    """Copy the present database to `old_file`: byte for byte if it is damaged, else without the campaign's secret."""
     with atomic_file(old_file) as part:
         copy(present, part)
         if not damage_of(part):
@@ -251,7 +251,7 @@ def alone(path: Path) -> sqlite3.Connection | None:
 
 
 def _replace_file(path: Path, part: Path, old_file: Path | None) -> None:
-    """Replace a file that is no readable database with `part`, and keep the old bytes."""
+    """Replace a file that is no readable database with `part`. First copy it to `old_file`, if that is given."""
     companions = [path.with_name(path.name + end) for end in COMPANIONS]
     if _in_use_by_lock(path, *_SHARED_LOCKS) or _in_use_by_lock(companions[1], *_SHM_IN_USE):
         raise _in_use(path)
@@ -268,7 +268,10 @@ def _replace_file(path: Path, part: Path, old_file: Path | None) -> None:
 
 
 def _in_use_by_lock(file: Path, start: int, length: int) -> bool:
-    """Return whether another process holds one of SQLite's locks on a file."""
+    """Return whether another process holds one of SQLite's locks on a file.
+
+    The lock is on `length` bytes from the byte `start` on.
+    """
     if not file.exists():
         return False
     with file.open("r+b") as handle:

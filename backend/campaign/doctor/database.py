@@ -51,7 +51,8 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
     """Bring a project's database up to the schema of this version.
 
-    An old `reelrank.toml` may hold the batch size. It moves into the database, unless there are batches already.
+    An old `reelrank.toml` may contain the batch size. This setting is moved into the database, unless batches exist
+    already.
 
     Returns:
         The migrations applied, and the path of the copy of the old database (None if there was nothing to do).

@@ -1,7 +1,7 @@
 """List queries with an open batch, take queries back while nobody has worked on them, and draw figures of probes.
 
-The figures show how deep judging has to go: the relevance of probe pairs against similarity and rank (TVR-Ranking's
-Figure 4).
+The figures plot the relevance of probe pairs against similarity and rank (TVR-Ranking's Figure 4). They show down to
+which rank pairs are worth judging.
 
 *Reads* queries, batches, pairs, verdicts, grades, skips, the exam, examples, assignments, seats. *Removes* query,
 candidate, batch, pair, seat; *writes* one event, and files in a folder.
@@ -89,8 +89,8 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
     """Remove all queries, candidate lists, batches, pairs and seats; captions and videos stay.
 
     Raises:
-        ProjectError: there are no queries, they come from a file of pools, somebody has worked on a pair, or somebody
-            holds one right now.
+        ProjectError: there are no queries, they come from a file of pools, somebody has worked on a pair, or a pair is
+            handed out to somebody right now.
     """
     with writing(project.store) as db:
         splits = queries.split_counts(db)
@@ -141,7 +141,7 @@ _SPREAD = 0.32
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """The results of the probes so far. Bins hold the pairs that have a relevance."""
+    """The results of the probes so far. `by_rank` and `by_similarity` group the pairs that have a relevance."""
 
     queries: int
     pairs: int
@@ -222,7 +222,10 @@ def _chart(settled: Sequence[ProbePair], report: ProbeReport, scale: Scale) -> "
 def _panel(
     points: list[dict[str, Any]], axis: tuple[str, str, list[str]], bins: Sequence[Bin], scale: Scale
 ) -> "alt.LayerChart | alt.FacetChart":
-    """Draw relevance along one axis. `axis` is a field, its title, and the names of its bins in order."""
+    """Draw the relevance of pairs against one of their properties, with the mean of each bin.
+
+    `axis` is (field of the property, its title, the names of its bins in order).
+    """
     import altair as alt
 
     from backend.scoring.drawing import PALETTE
@@ -252,5 +255,8 @@ def _panel(
 
 
 def _scatter(pair_id: int, way: str) -> float:
-    """Return a number from -1 to 1 that depends on the pair alone, so that every drawing of a figure looks the same."""
+    """Return how far to shift a pair's point in the direction `way`, from -1 to 1.
+
+    The shift of a pair is always the same, so that every drawing of a figure looks the same.
+    """
     return int.from_bytes(blake2b(f"{way} {pair_id}".encode(), digest_size=2).digest()) / 32767.5 - 1

@@ -1,4 +1,4 @@
-"""Score runs by a benchmark. The scoreboard shows its first part and has the figures of all parts.
+"""Score runs by a benchmark. The scoreboard shows the benchmark's first part, and has the figures of all its parts.
 
 Reads and writes nothing; `scored_files` reads files.
 """

@@ -1,8 +1,8 @@
 """Match ranked predictions greedily and one-to-one with ground-truth moments (TVR-Ranking, section 4).
 
-Go through a query's predictions in rank order. Each takes, among the query's unmatched truth moments of the same
-video, the one with the highest IoU, if that IoU reaches mu. Equal IoUs go to the higher relevance, then to the
-earlier moment of the file. A truth moment of relevance 0 takes a prediction like any other.
+Go through a query's predictions in rank order. Each is matched with one of the query's truth moments in the same video
+that are not matched yet: the one with the highest IoU, if that IoU reaches mu. Equal IoUs go to the higher relevance,
+then to the earlier moment of the file. A truth moment of relevance 0 can be matched like any other.
 
 The code does this without a loop over predictions. All predictions propose to their best truth moment at once. Every
 truth moment keeps the proposer with the smallest rank, and the others move on to their next best moment. This is
@@ -151,7 +151,7 @@ class TruthIndex:
         end_s: ends in seconds, shape (T,).
         relevance: relevances, shape (T,).
         group_key: `query * videos + video` of each group of moments with the same query and video.
-        group_first: the first moment of each group.
+        group_first: the index of the first moment of each group.
         group_size: the number of moments of each group.
     """
 

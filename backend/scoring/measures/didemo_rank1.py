@@ -1,6 +1,9 @@
 """Rank@1 of DiDeMo: whether the first prediction is the moment that three people agree on.
 
-    1 if (a + b + c) / 3 <= 1, where a, b, c are the ranks of the three moments of a query that are ranked best
+    1 if (a + b + c) / 3 <= 1, else 0
+
+Each person gave one moment for the query. a, b and c are the ranks that the run gives to these moments. If there are
+more than three, the three best ranks count.
 
 Source: Hendricks et al., Localizing Moments in Video, ICCV 2017, and its evaluator; see `didemo_rank5`. The value is 1
 if three people gave the moment that the run predicts first.

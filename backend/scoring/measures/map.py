@@ -4,9 +4,9 @@
 
 Source: Lei et al., QVHighlights, NeurIPS 2021, whose evaluator (after that of ActivityNet and MMAction2, after VOC
 2011) computes it for each query over its relevant windows and takes the mean over the queries. Only the first ten
-predictions count. In rank order, each takes the unmatched relevant moment of its video with the highest IoU. It is
-right if this IoU reaches theta, otherwise wrong. G is the number of relevant moments, found or not, so more than ten
-cannot all be found. `map@avg` is the mean over theta = .5, .55, ..., .95.
+predictions count. In rank order, each is matched with the relevant moment of its video that has the highest IoU and is
+not matched yet. It is right if this IoU reaches theta, otherwise wrong. G is the number of relevant moments, found or
+not, so more than ten cannot all be found. `map@avg` is the mean over theta = .5, .55, ..., .95.
 
 Edge cases: an IoU of exactly theta is right. A second prediction of the same moment is wrong. A query without relevant
 moments scores 0. If two moments have the same IoU, the earlier one in the truth is taken. (The published code takes
@@ -41,7 +41,7 @@ def compute(matches: Matches, _: tuple[int, ...], thetas: tuple[float, ...]) -> 
 
 
 def _average_precision(matches: Matches, right: Indices) -> Floats:
-    """Return AP for each query, shape (Q,); `right` numbers the right predictions, in rank order."""
+    """Return AP for each query, shape (Q,); `right` has the indices of the right predictions, in rank order."""
     query = matches.query[right]
     first = beginnings(query)
     before = np.repeat(first, np.diff(np.append(first, len(right))))

@@ -52,7 +52,7 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) ->
 def _stops(matches: Matches, k: int) -> tuple[Floats, Floats]:
     """Return the probability of stopping at each prediction, shape (P,), and beyond the list of each query, shape (Q,).
 
-    Only ranks up to K count, so the second is 0 unless the list is shorter than K.
+    Only ranks up to `k` count. So the probability beyond a list is 0 unless the list is shorter than `k`.
     """
     if matches.abandonment == ERR:
         return _satisfied(matches), np.zeros(matches.queries)
@@ -65,7 +65,10 @@ def _stops(matches: Matches, k: int) -> tuple[Floats, Floats]:
 
 
 def _satisfied(matches: Matches) -> Floats:
-    """Return r(k) * (1 - r(1)) * ... * (1 - r(k - 1)) for each prediction, shape (P,)."""
+    """Return the probability of stopping at each prediction with `err`, shape (P,).
+
+    At rank k it is r(k) * (1 - r(1)) * ... * (1 - r(k - 1)), where r(j) is the IoU at rank j.
+    """
     by_rank = np.argsort(matches.rank, kind="stable")
     edges = np.searchsorted(matches.rank[by_rank], np.arange(int(matches.size.max(initial=0)) + 1))
     reading, stops = np.ones(matches.queries), np.empty(len(matches.rank))

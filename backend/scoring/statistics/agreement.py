@@ -110,7 +110,10 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal", times: Intege
 
 
 def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
-    """Compute alpha from matrices of coincidences, shape [...] for [..., grades, grades]; NaN where undefined."""
+    """Compute Krippendorff's alpha from each matrix of coincidences; NaN where it is undefined.
+
+    `coincidence` has shape [..., grades, grades], and the result has shape [...].
+    """
     margin = coincidence.sum(axis=-1)
     n = margin.sum(axis=-1)
     if level == "ordinal":
@@ -157,8 +160,9 @@ def shares_within(coincidence: Floats, within: int = 0) -> Floats:
 def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -> Agreement:
     """Compute Cohen's kappa of two annotators over the units that both graded.
 
-    kappa = 1 - sum_ck w_ck p_ck / sum_ck w_ck p_c. p_.k, with p the table of shares by both grades, p_c. and p_.k its
-    margins, and the disagreement w_ck = [c != k] (plain), |c - k| (linear) or (c - k)^2 (quadratic).
+    kappa = 1 - sum_ck w_ck p_ck / sum_ck w_ck p_c. p_.k. Here p_ck is the share of units to which the first annotator
+    gave grade c and the second gave grade k. The margins p_c. and p_.k are its sums over k and over c. The disagreement
+    w_ck is [c != k] (plain), |c - k| (linear) or (c - k)^2 (quadratic).
 
     Args:
         first: Grades of one annotator, shape [n].
@@ -187,9 +191,9 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
 
 
 def kappas(tables: Integers, weights: Weights = "plain") -> Floats:
-    """Compute Cohen's kappa of each table, shape [...] for [..., grades, grades].
+    """Compute Cohen's kappa of each table; NaN where chance alone would give no disagreement.
 
-    It is NaN where no disagreement can be expected.
+    `tables` has shape [..., grades, grades], and the result has shape [...].
     """
     disagreement = _disagreement(weights, tables.shape[-1])
     rows, columns, n = tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))
@@ -289,11 +293,14 @@ def _together(counts: Integers, times: Integers | None) -> Floats:
 
 
 def _disagreement(weights: Weights, grades: int) -> Floats:
-    """Return the distances between grades, shape [grades, grades]."""
+    """Return the disagreement of every two grades, shape [grades, grades]; it is w_ck in `cohen_kappa`."""
     distance = np.abs(np.subtract.outer(np.arange(grades), np.arange(grades))).astype(np.float64)
     return {"plain": np.minimum(distance, 1), "linear": distance, "quadratic": distance**2}[weights]
 
 
 def _grades_in(*columns: Integers) -> int:
-    """Return how many grades a table needs. Grades above the highest one given do not change a kappa."""
+    """Return how many rows and columns a table of grades needs to include the highest grade in `columns`.
+
+    Higher grades of the scale would not change a kappa.
+    """
     return max((int(grade.max()) for grade in columns if grade.size), default=0) + 1

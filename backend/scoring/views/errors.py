@@ -1,4 +1,4 @@
-"""Show what became of the relevant truth moments in each run.
+"""Show for each run which relevant truth moments it found, and how it missed the others.
 
 Reads and writes nothing. `Scoreboard.summary` with `errors` makes the summary.
 """
@@ -20,7 +20,7 @@ _NEVER = Column(NEVER, said("never found"), said("{fates}, together", fates=_LOS
 
 
 def outcomes(summary: Mapping[str, Any]) -> Table:
-    """Return a row for each run: how many moments met which fate, with their share, and how many were never found."""
+    """Return a row for each run: number and share of relevant moments with each `Fate`, and of those never found."""
     first = summary["runs"][0]["errors"]
     rows = []
     for run in summary["runs"]:
@@ -50,7 +50,7 @@ def percent(cell: Cell) -> str:
 
 
 def fates_of_grades(summary: Mapping[str, Any]) -> Table:
-    """Return a row for each run and relevance, the highest first: how many of its moments met which fate."""
+    """Return a row for each run and relevance, the highest first: the number of its moments with each `Fate`."""
     rows = []
     for run in summary["runs"]:
         parts = run["errors"]["by_relevance"]
@@ -144,7 +144,7 @@ def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each run, measure, cut-off and setting: `{"run", "panel", "k", "setting", "value"}`.
 
     `panel` is the title that a measure's cut-offs share, such as `R@K, IoU>=0.5`. `k` is empty if a measure has no
-    cut-off.
+    cut-off. `setting` says whether the value is for the query's own video or for its pool.
     """
     names = named_keys(summary)
     rows = []

@@ -1,8 +1,9 @@
 """Propose, read and correct the name mapping, which gives each character name its generic phrase.
 
 *Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal for people to
-correct. If `becomes` of a name is empty there, the name is undecided, and captions that contain it wait. If `becomes`
-is the name itself, the name stays in the captions. `[cast]` takes precedence over the file.
+correct. Its column `becomes` has the phrase that replaces a name. If it is empty, the name is undecided, and captions
+with the name wait until it is decided. If it is the name itself, the name stays in the captions. `[cast]` takes
+precedence over `cast.csv`.
 """
 
 import importlib
@@ -57,7 +58,10 @@ def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] =
 
 @cache
 def first_names() -> dict[str, str]:
-    """Return what each first name becomes: `a woman`, `a man`, or `a person` where the lists disagree.
+    """Return the phrase that replaces each first name: `a woman`, `a man` or `a person`.
+
+    The names come from the lists of the package Faker. A name becomes `a person` if these lists do not clearly give it
+    to women or to men.
 
     Names in scripts without capitals are left out, because the rules recognise names by their capitals.
     """
@@ -84,7 +88,10 @@ def _ordinary_words() -> frozenset[str]:
 
 
 def _names(listed: object) -> set[str]:
-    """Return the names in a list that are one capitalised word; none for provider attributes that are no list."""
+    """Return those names in a list that are one capitalised word of three letters or more.
+
+    Some of Faker's attributes are no list. The result is then empty.
+    """
     names = listed if isinstance(listed, Iterable) else ()
     return {name for name in names if isinstance(name, str) and len(name) > 2 and name.isalpha() and name[0].isupper()}
 
@@ -102,7 +109,7 @@ _COLUMNS = ("name", "becomes", "count", "example")
 
 @dataclass(frozen=True, slots=True)
 class CastReport:
-    """The contents of `cast.csv`: how many names become what, and which names are new, the most frequent first."""
+    """A summary of `cast.csv`: how many names get each phrase, and the new names, the most frequent first."""
 
     file: Path
     names: int
@@ -116,7 +123,7 @@ class CastReport:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the file, and the row at which an editor shows it."""
+    """A line of `cast.csv`, with the line number that a text editor shows."""
 
     row: int
     cells: tuple[str, str, str, str]
@@ -141,7 +148,10 @@ def name_mapping_of(project: Project) -> dict[str, str]:
 
 
 def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
-    """Return the mapping of lines, given the row of each name; see `name_mapping_of`."""
+    """Combine `becomes`, the phrases in `cast.csv` by name, with `[cast]`; see `name_mapping_of`.
+
+    `rows` has the row of each name in `cast.csv`, for error messages.
+    """
     written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
     mapping = {name: words for name, words in becomes.items() if words} | written
     problems = [
@@ -198,10 +208,12 @@ def cast_lines(project: Project, by: Lead | Operator) -> tuple[CastLine, ...]:
 
 @in_charge
 def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, str]) -> None:
-    """Write what names become into `cast.csv`. A name without a line gets one, and all other lines stay.
+    """Write into `cast.csv` the phrase that replaces each of some names.
+
+    A name without a line gets one, and all other lines stay.
 
     Raises:
-        InputError: the mapping could not be used with these words; the file stays as it was.
+        InputError: the mapping would be unusable with these phrases. The file stays as it was.
     """
     corrections = {tidy(name): tidy(words) for name, words in becomes.items()}
     lines = _lines(project)

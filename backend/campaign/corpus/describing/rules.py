@@ -99,7 +99,7 @@ def sentence_notes(sentence: str, cast: dict[str, str], known: Known) -> list[st
 
 
 def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Return whether two spans of a video show the same: an IoU of `SAME_SPAN` or more, computed exactly.
+    """Return whether two spans of a video count as the same: their IoU, computed exactly, is `SAME_SPAN` or more.
 
     >>> same_span((0.0, 10.0), (0.0, 7.0)), same_span((0.0, 10.0), (0.0, 6.9))
     (True, False)
@@ -127,16 +127,16 @@ def video_order(
 ) -> list[str]:
     """Return the videos in the order in which one person should work on them.
 
-    Videos with returned descriptions come first, then those that the person has begun, then new ones, then full ones.
-    New videos with the fewest descriptions come before other new ones. Otherwise the order differs from person to
-    person, so that people describe the same video only when they must.
+    Videos with returned descriptions come first, then those that the person has begun, then new ones. Videos that have
+    enough descriptions come last. New videos with the fewest descriptions come before other new ones. Otherwise the
+    order differs from person to person, so that people describe the same video only when they must.
 
     Args:
-        videos: (key, number of descriptions by everybody, whether that is enough) of each.
+        videos: (key, number of descriptions by everybody, whether that number is enough) of each video.
         returned: keys of videos with a description of this person that a lead sent back.
         mine: keys of videos in which this person described anything.
         me: the person's id.
-        secret: the campaign's secret.
+        secret: the campaign's secret, from which each person's own order is derived.
     """
 
     def place(video: tuple[str, int, bool]) -> tuple[int, int, str]:

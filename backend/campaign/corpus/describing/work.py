@@ -1,4 +1,4 @@
-"""Return the work of a describer's page, and store each event that describers send, once.
+"""Return what a describer's page shows, and store each event that describers send exactly once.
 
 *Reads* choices, descriptions, shots, videos, pauses, the name mapping. *Writes* description, description_act,
 describing_seen, events (refusals). Work done while describing was open still counts after it was closed, and beyond
@@ -150,7 +150,7 @@ def usable_name_mapping(project: Project) -> dict[str, str]:
 
 @permissions.annotator_only
 def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
-    """Return a whole video as a clip, for a person who may describe it now, or could at some time.
+    """Return a whole video as a clip, for a person who may describe it now or could describe it earlier.
 
     Args:
         project: the project.

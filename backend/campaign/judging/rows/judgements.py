@@ -44,7 +44,7 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class CurrentGrade:
-    """The current grade at one seat: its newest revision."""
+    """The current grade at one seat (an annotator's place at a pair), which is the newest revision."""
 
     seat_no: int
     annotator_id: AnnotatorId
@@ -69,7 +69,7 @@ def _pair(row: Row) -> PairRow:
 
 
 def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, AnnotatorId] | None, str | None]:
-    """Look up whether the grade of a key press was stored or refused.
+    """Look up whether a grade was stored or refused; `key` identifies the key press that gave the grade.
 
     Returns:
         The pair and the person of the stored grade (None if it is not stored), and why this pair refused the grade
@@ -105,9 +105,10 @@ def add(
     simulated: bool = False,
     note: str | None = None,
 ) -> int:
-    """Append a judgement and return its id; a foreign key refuses it if this person does not have the seat.
+    """Append a judgement and return its id.
 
-    At a gold seat the grade is stored as an answer, together with its `note`.
+    A foreign key of the database refuses it if the seat is not this person's. If the seat is that of a gold question,
+    the grade is instead stored as an answer to the question, together with `note`.
     """
     if seat.gold:
         return insert_returning_id(
@@ -157,8 +158,8 @@ def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[Pair
     """Return the pairs that this person graded last, with grade and time, newest first; at most `most`.
 
     Pairs come in the order of saving, because clocks may be wrong. Pairs that the person answered in an exam are left
-    out. The statement reads a limited number of rows, and corrections take some of them, so there may be fewer than
-    `most` pairs.
+    out. The SQL statement reads a limited number of grades, and a corrected pair has several of them. So the result may
+    have fewer than `most` pairs.
     """
     rows = db.conn.execute(
         f"SELECT {_PAIR}, g.grade, g.graded_at FROM ("

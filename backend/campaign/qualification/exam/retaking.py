@@ -23,9 +23,10 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class RetakeOutlook:
-    """The pairs that a retake would repeat now.
+    """How many pairs a retake that begins now would repeat.
 
-    Of its `items`, `repeated` were graded before by the person, and `explained` of these were explained to them.
+    The retake would have `items` pairs. The person has graded `repeated` of them before. Of those repeated pairs,
+    `explained` were also explained to the person.
     """
 
     items: int
@@ -94,7 +95,7 @@ def _draw(
 
 
 def _explained(db: Database, me: AnnotatorId) -> dict[PairId, int]:
-    """Return the pairs that were explained to a person, each with the number of the last attempt that led to it."""
+    """Return the pairs explained to a person, each with the number of the last attempt after which this happened."""
     finished = [attempt for attempt in attempts.all_of(db, me) if attempt.handed_in_at is not None and attempt.keyed]
     return {item.pair_id: attempt.number for attempt in finished for item in _missed(db, attempt)}
 

@@ -1,7 +1,7 @@
 """The next-batch rule: its values, its recommendation for a query, and leads' decisions. Pure.
 
-The paper opens a second batch where the last candidates of the first are still very relevant, and gives no number; see
-docs/decisions/062-next-batch.md.
+TVR-Ranking opens a second batch if the last candidates of the first batch are still very relevant. It does not say how
+relevant they have to be; see docs/decisions/062-next-batch.md.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,10 +33,10 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class BatchRule:
-    """When the next batch of a query is worth opening: one of two conditions on its last open candidates.
+    """When the next batch of a query is worth opening, judged by the last `last` candidates of its open batches.
 
-    Either the mean of their relevances is at least `mean`, or at least `finds` of them have a relevance of `grade` or
-    more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
+    It is worth opening if the mean of their relevances is at least `mean`, or if at least `finds` of them have a
+    relevance of `grade` or more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
     """
 
     last: int
@@ -118,7 +118,7 @@ class RuleReading:
 
     @property
     def words(self) -> str:
-        """The numbers of the query with what the rule needs, then the recommendation, in words.
+        """The numbers of the query beside those that the rule requires, then the recommendation, in words.
 
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 5, 12, 3, RuleWord.OPEN).words
         'mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open'
@@ -129,7 +129,7 @@ class RuleReading:
 
     @property
     def numbers(self) -> str:
-        """The numbers of the query with what the rule needs, in words, without the recommendation."""
+        """The numbers of the query beside those that the rule requires, in words, without the recommendation."""
         parts = []
         if self.rule.mean is not None:
             wanted = _decimals(self.rule.mean)
@@ -241,7 +241,10 @@ class Suggestions:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedReport:
-    """The result of accepting the suggestions; `overtaken` counts the queries that have changed meanwhile."""
+    """The result of accepting the suggestions.
+
+    `overtaken` counts the queries that were skipped because they had changed meanwhile.
+    """
 
     opened: int
     pairs: int
@@ -289,14 +292,14 @@ def default_rule(scale: Scale, batch_size: int) -> BatchRule:
 
 
 def rule_reading(rule: BatchRule, relevances: Sequence[int | None]) -> RuleReading:
-    """Apply the rule to the relevances of a query's open candidates.
+    """Apply the rule to the relevances of the candidates in a query's open batches.
 
     A pair without a relevance does not count as relevance 0: the mean leaves it out. The mean counts only if at least
-    half of the last candidates have a relevance.
+    half of the candidates that the rule looks at have a relevance.
 
     Args:
         rule: the rule.
-        relevances: relevance of each open candidate in rank order, None where there is none.
+        relevances: relevance of each candidate in an open batch, in rank order; None where there is none.
 
     >>> rule = BatchRule(5, 2.0, 3, 3)
     >>> rule_reading(rule, [4] * 15 + [3, 3, 0, 4, 2]).word, rule_reading(rule, [4] * 15 + [3, 3, 0, 0, 1]).word

@@ -1,8 +1,8 @@
 """Store and read candidate lists with their sources, batches of pairs, and the agenda.
 
-The agenda tells which batches still have places, those nearest to completion first. It is derived from seats, as the
-consensus is from grades. It has one row a batch, so that finding the next batch is fast however many pairs there are.
-Call `refresh_agenda` after every change that may affect the row of a batch.
+The agenda lists the batches with pairs that still need annotators, those nearest to completion first. It is derived
+from the seats of pairs, as the consensus is derived from their grades. It has one row a batch, so that finding the next
+batch is fast however many pairs there are. Call `refresh_agenda` after every change that may affect the row of a batch.
 """
 
 import secrets
@@ -43,7 +43,10 @@ def refresh_agenda_of_pair(db: Database, pair_id: PairId) -> None:
 
 
 def _refresh(db: Database, which: str, number: int) -> None:
-    """Write the row of a batch only if it has changed; mostly it has not."""
+    """Write the agenda's row of one batch if it has changed, which is rare.
+
+    `which` is a query with the parameter `number` that selects the batch.
+    """
     batch_id, nearest, position, there = db.conn.execute(
         f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
         f"LEFT JOIN ({AGENDA_ROWS.format(where=f'p.batch_id = ({which})')}) AS w ON w.batch_id = b.batch_id "
@@ -107,14 +110,17 @@ def add_candidates(
 
 
 def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
-    """Store candidates, each (query, rank, moment, similarity, encoder); the last two are None without a similarity."""
+    """Store candidates, each (query, rank, moment, similarity, encoder).
+
+    A candidate without a similarity has None for both similarity and encoder.
+    """
     db.conn.executemany(
         "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)", rows
     )
 
 
 def list_pairs(db: Database) -> None:
-    """Make the pairs of an earlier campaign, which come from no list, the candidate lists of their queries."""
+    """Store the pairs of an earlier campaign as the candidate lists of their queries, which have no lists yet."""
     db.conn.execute(
         "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) "
         "SELECT p.query_id, row_number() OVER (PARTITION BY p.query_id ORDER BY p.rank, p.pair_id), p.moment_id, "
@@ -141,7 +147,7 @@ def last_rank(db: Database, query_id: QueryId) -> int:
 
 
 def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
-    """Return the moments in the batches of each query; moments that only a probe has are left out."""
+    """Return the moments in the batches of each query. Moments that are only in its probe are left out."""
     moments: dict[QueryId, set[MomentId]] = defaultdict(set)
     for row in db.conn.execute(
         "SELECT p.query_id, p.moment_id FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL"
@@ -151,7 +157,7 @@ def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
 
 
 def open_batches(db: Database) -> dict[QueryId, int]:
-    """Return the number of batches of each query, without its probe."""
+    """Return the number of open batches of each query. Its probe is not counted."""
     rows = db.conn.execute("SELECT query_id, count(*) FROM batch WHERE number IS NOT NULL GROUP BY query_id")
     return {QueryId(row[0]): row[1] for row in rows}
 
@@ -213,9 +219,10 @@ def open_batch_of(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Open a batch of these candidates of a query, which are in no batch yet; the first seats of each pair are free.
+    """Open a batch of these candidates of a query, which are in no batch yet.
 
-    Pairs that the query's probe handed out already move to the batch, with their seats and grades.
+    Each new pair gets its first seats, all of them free. Pairs that the query's probe has already handed out move to
+    the batch, with their seats and grades.
     """
     probe = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
     probed: set[int] = set()
@@ -260,7 +267,7 @@ def _hand_out(
     at: float,
     by: AnnotatorId | None,
 ) -> BatchId:
-    """Create a batch with these pairs, the first seats of each free.
+    """Create a batch with these candidates as pairs, and give each pair its first seats, all of them free.
 
     The pairs get their numbers in random order, so that a number does not reveal the rank.
     """
@@ -308,7 +315,7 @@ def add_source(
 
 
 def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | None) -> None:
-    """Store captions as the source of all candidates that have a similarity, training queries left out."""
+    """Record captions as the source of all candidates that have a similarity, except those of training queries."""
     judged = "WHERE q.split <> 'train' AND k.similarity IS NOT NULL"
     depth = db.conn.execute(f"SELECT max(k.rank) FROM candidate k JOIN query q USING (query_id) {judged}").fetchone()[0]
     if not depth:
@@ -323,7 +330,7 @@ def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | Non
 
 
 def all_sources(db: Database) -> list[CandidateSource]:
-    """Return every source, those that made the lists first."""
+    """Return every source of candidates: first those of the original lists, then those of later poolings."""
     rows = db.conn.execute("SELECT kind, name, sha256, depth, part FROM source ORDER BY part, source_id")
     return [CandidateSource(SourceKind(row[0]), *row[1:]) for row in rows]
 
@@ -338,7 +345,10 @@ def pooling_state(db: Database) -> tuple[int, ...]:
 
 
 def last_part(db: Database) -> int:
-    """Return the highest part of any source; 0 before there are sources."""
+    """Return the highest `part` of any source; 0 if there are no sources.
+
+    It is 1 for the sources of the original lists, and higher for those of later poolings.
+    """
     return int(db.conn.execute("SELECT coalesce(max(part), 0) FROM source").fetchone()[0])
 
 

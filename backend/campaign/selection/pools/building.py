@@ -174,8 +174,8 @@ def _measure_bounds(
 ) -> VisualBounds:
     """Return the bounds of EMScore, each a mean over the queries.
 
-    The positive bound is the mean EMScore of a query with its own video. The negative bound is that of a query with one
-    video drawn for it, which is negative by its text.
+    The positive bound is the mean EMScore of a query with its own video. The negative bound is the mean EMScore of a
+    query with one video that is drawn for it among the videos that are negative by their texts.
     """
     positive: list[float] = []
     negative: list[float] = []
@@ -196,7 +196,8 @@ def _measure_bounds(
 class _ChosenPool:
     """The pool of one query, with the similarities of its videos in the order of the pool.
 
-    `others` counts the positive videos besides the query's own one. `s_tv` is None if the text alone decided.
+    `others` counts the positive videos besides the query's own one. `s_te` has the similarities by text. `s_tv` has the
+    EMScores; it is None if the text alone decided.
     """
 
     query: PoolQuery
@@ -205,7 +206,10 @@ class _ChosenPool:
     s_tv: Doubles | None
 
     def rows(self) -> Iterator[tuple[str, str, str, float, float | None]]:
-        """Yield query id, video, role, s_te and s_tv of each video of the pool."""
+        """Yield (query id, video, role, s_te, s_tv) of each video in the pool; see the class for s_te and s_tv.
+
+        The role is `own`, `positive` or `negative`.
+        """
         for n, video in enumerate(self.query.videos):
             role = "own" if n == 0 else "positive" if n <= self.others else "negative"
             s_tv = None if self.s_tv is None else round(float(self.s_tv[n]), 6)
@@ -213,7 +217,7 @@ class _ChosenPool:
 
 
 class _ScoreCache:
-    """A cache of the EMScores of one query: the selection needs them, and the file of pairs needs them again."""
+    """A cache of the EMScores of one query, because the selection of videos and then the file of pairs need them."""
 
     def __init__(self, emscore: EmScorer) -> None:
         self._emscore = emscore

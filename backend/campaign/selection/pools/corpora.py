@@ -209,7 +209,7 @@ def build_pools_from_file(
 
 
 def read_corpus(file: Path, format: str | None, options: ImportOptions) -> CaptionedCorpus:  # noqa: A002 - public word
-    """Read every sentence of an annotation file, as an import does, in the order of the file for each video.
+    """Read every sentence of an annotation file, as an import does. The sentences of a video stay in the file's order.
 
     Args:
         file: the annotation file.

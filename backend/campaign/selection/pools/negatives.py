@@ -1,4 +1,6 @@
-"""Write training negatives: how likely each video is drawn for each sentence of a corpus, and vice versa.
+"""Write how likely each video is drawn as a training negative for each sentence of a corpus, and vice versa.
+
+The equations are those of `similarity`.
 
 *Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
 (`backend/training.py`), and a manifest. The rows are written block by block, because each of the two tables takes
@@ -222,7 +224,7 @@ class _Tally:
 
     @property
     def effective(self) -> float:
-        """Mean effective number of negatives, over the rows that have any."""
+        """Mean effective number of negatives (see `similarity`), over the rows that have any."""
         return self._effective / max(1, self.rows - self.without)
 
 
@@ -236,7 +238,7 @@ def _write_videos_given_query(
 ) -> _Tally:
     """Write the file of equation 2: a row for each query, with the probability of each video.
 
-    A row lists its probabilities in the order in which the other file has its rows, which are videos.
+    A row lists the probabilities of the videos in the order of the other file, which has one row for each video.
     """
     tally, report = _Tally(), steps_of(progress, "videos for each query")
     starts = video_starts([queries.videos[video] for video in queries.own])
@@ -266,7 +268,7 @@ def _write_queries_given_video(
 ) -> _Tally:
     """Write the file of equation 3: a row for each video, with the probability of each query.
 
-    A row lists its probabilities in the order in which the other file has its rows, which are queries.
+    A row lists the probabilities of the queries in the order of the other file, which has one row for each query.
     """
     tally, report = _Tally(), steps_of(progress, "queries for each video")
     bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))

@@ -44,7 +44,7 @@ def names(db: Database) -> list[str]:
 
 
 def _alike(db: Database, name: str) -> list[str]:
-    """Return the names of people that equal this one but for case and unseen characters."""
+    """Return the names of people that are the same as this one if case and unseen characters are ignored."""
     return [other for other in names(db) if rules.name_key(other) == rules.name_key(name)]
 
 
@@ -105,7 +105,10 @@ _OF_AN_ACCOUNT = ("invitation", "session", "known_browser", "draft")
 
 
 def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
-    """Return whether any table beside those of the account refers to a person, such as judgements or events."""
+    """Return whether a person appears in any table that records what people did, such as judgements or events.
+
+    Tables that belong to the person's account, such as sessions, do not count.
+    """
     return any(
         db.conn.execute(f'SELECT 1 FROM "{table}" WHERE {column} = ? LIMIT 1', [annotator_id]).fetchone()
         for table, column in sqlite.references_to("annotator")
@@ -314,7 +317,7 @@ _CREDITED = f"""
 
 
 def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
-    """Return the milliseconds credited for everything stored after an instant."""
+    """Return the working time credited to a person for what was stored after an instant, in milliseconds."""
     row = db.conn.execute(
         f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant}
     ).fetchone()
@@ -322,7 +325,10 @@ def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
 
 
 def last_credited(db: Database, me: AnnotatorId) -> float | None:
-    """Return when the person's newest event was stored, in seconds since 1970; None without any."""
+    """Return when the person's newest grade, answer or work on a description was stored; None without any.
+
+    The time is in seconds since 1970.
+    """
     row = db.conn.execute(
         "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement WHERE annotator_id = :me "
         "UNION ALL SELECT max(graded_at) FROM gold_answer WHERE annotator_id = :me "

@@ -16,7 +16,10 @@ People = Literal["counted", "joined", "apart"]
 
 @dataclass(frozen=True, slots=True)
 class ExamSettings:
-    """The defaults of an exam; `most_missed` is in percent."""
+    """The defaults of an exam.
+
+    `most_missed` is the largest share of answers, in percent, that a person who passes may get wrong.
+    """
 
     queries: int
     pairs: int

@@ -43,7 +43,10 @@ ALL = said("all")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origins:
-    """The origins of pairs and the days of grades, as codes into names; -1 where unknown.
+    """The split and query of each pair, and the day of each grade.
+
+    Each is stored as an index in a list of names: `split` in `splits`, `query` in `queries`, and so on. It is -1 where
+    unknown.
 
     `split` and `query` have shape [pairs], `day` shape [rows], `week` (the week of each day) shape [days], and
     `query_split` (the name of each query's split) shape [queries].
@@ -73,7 +76,7 @@ def measure(
     """Return the agreement board of some grades.
 
     Args:
-        grades: all that count, in the order of giving where that is known.
+        grades: all grades that count, in the order in which they were given where that is known.
         origins: the origins of the same pairs and grades.
         part: the pairs to cover.
         resamples: how often the pairs are resampled for intervals; 0 for none.
@@ -112,7 +115,10 @@ def measure(
 
 
 def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: bool) -> list[Verdicts]:
-    """Count the verdicts of each part's pairs. `times` has shape [parts, patterns]. Empty parts are left out."""
+    """Count the verdicts of the pairs in each part of the campaign. Parts without pairs are left out.
+
+    `times` has shape [parts, patterns]: how many pairs of each part have each pattern of grades in `kinds`.
+    """
     discarded = kinds.without_relevance(may_go_on)
     waiting = kinds.having(Verdict.OPEN, Verdict.ESCALATED) & ~discarded
     by_size = [kinds.having(Verdict.CONSENSUS, size=size) for size in (2, 4, 6)]
@@ -222,7 +228,10 @@ def _or_none(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def as_json(board: AgreementBoard) -> Mapping[str, object]:
-    """Return the board as `reelrank agreement --json` prints it: the keys of `reelrank consensus --json` first."""
+    """Return the board as `reelrank agreement --json` prints it.
+
+    It begins with the keys that `reelrank consensus --json` prints.
+    """
     rest = {name: getattr(board, name) for name in AgreementBoard.__slots__ if name != "summary"}
     return {**board.summary, **rest}
 
@@ -244,7 +253,8 @@ def first_of_pair(grades: GradedPairs, day: Codes) -> Codes:
 def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[GradedPairs, Origins]:
     """Return the grades and origins of a part's pairs. Pairs and people are numbered from 0 again.
 
-    Only people who graded these pairs remain. The numbers of imported and simulated grades are 0, as they are unknown.
+    Only people who graded these pairs remain. The counts of imported and simulated grades are set to 0, because they
+    are not known for a part.
     """
     if part == WHOLE:
         return grades, origins
@@ -282,6 +292,6 @@ def _of_part(grades: GradedPairs, origins: Origins, part: BoardPart) -> Truths:
 
 
 def _name_mask(codes: Codes, names: Sequence[str], condition: Callable[[str], bool]) -> Truths:
-    """Return which codes have a name that fulfils the condition; -1 has no name."""
+    """Return for each code whether its name fulfils the condition. Code -1 has no name and never does."""
     fulfilled: Truths = np.array([*map(condition, names), False])[codes]
     return fulfilled

@@ -1,4 +1,4 @@
-"""Put quality flags into words: the figure, its base, and the limit, in a sentence or two for the lead."""
+"""Explain quality flags to the lead in a sentence or two: the figure, the number of cases behind it, and the limit."""
 
 from backend.campaign.monitoring.quality.model import FlagKind
 from backend.campaign.monitoring.quality.rules.people import Interval
@@ -58,7 +58,7 @@ def one_grade(grade: int, value: float, n: int, limit: float, others: float | No
 
 
 def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
-    """Return the sentence about how far the grades are from those of the others."""
+    """Return the sentence about how far a person's grades differ from those of the others."""
     way = said("higher") if value >= 0 else said("lower")
     return said(
         "On average {by:.2f} {way} than the others on the same pairs, over {grades}{sure}; {limit:g} or more, with 0 "

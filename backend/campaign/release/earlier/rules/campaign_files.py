@@ -155,7 +155,10 @@ class _Reading:
         self.problems += [Problem(self.file, row, message) for row, message in faults]
 
     def _alike(self, workers: Sequence[str], at_first: dict[str, int]) -> None:
-        """Add a problem for each worker whose name looks like that of another worker."""
+        """Add a problem for each worker whose name looks like that of another worker.
+
+        `at_first` has the first row of each worker, for the message.
+        """
         same: defaultdict[str, list[str]] = defaultdict(list)
         for worker in workers:
             same[name_key(worker)].append(worker)
@@ -171,7 +174,7 @@ class _Reading:
     def _seated(
         self, rows: Sequence[tuple[int, int | None, int, str, int, float | None, *tuple[int | None, ...]]]
     ) -> Iterator[EarlierGrade]:
-        """Yield each row with its seat: a pair's first row takes seat 1, its next row seat 2, and so on."""
+        """Yield each row with its seat number: 1 for the first row of a pair, 2 for its next row, and so on."""
         for pair_id, together in groupby(rows, key=itemgetter(0)):
             workers: set[str] = set()
             for seat_no, (_, round_no, row, worker, grade, graded_at, *rest) in enumerate(together, start=1):
@@ -185,7 +188,7 @@ class _Reading:
                 workers.add(worker)
 
     def _too_early(self, grades: Sequence[EarlierGrade], re_opened: frozenset[int]) -> Iterator[tuple[int, str]]:
-        """Yield (row, message) for pairs marked as re-opened that have fewer than the first four grades."""
+        """Yield (row, message) for each pair that is marked as re-opened although it has fewer than four grades."""
         last = {grade.pair_id: grade for grade in grades}
         for pair_id in sorted(re_opened & last.keys()):
             if (seats := last[pair_id].seat_no) < MOST_GRADES:

@@ -101,7 +101,7 @@ def read_decided(
 
 
 def check_pairs(campaign: EarlierCampaign, spans: SpanFaults, grades: range) -> Iterator[Problem]:
-    """Yield problems within single pairs, of kinds that `read_campaign` does not check."""
+    """Yield the problems of single pairs that `read_campaign` does not check: wrong spans, verdicts and relevances."""
     for pair in campaign.pairs:
         faults = list(spans.span_faults(*pair.span, campaign.durations.get(pair.span[0])))
         if pair.verdict is not None and pair.verdict not in [verdict.value for verdict in Verdict]:
@@ -141,7 +141,7 @@ def check_judged(truth: Sequence[Queries[GradedMoment]], judged: Judged) -> Iter
 
 
 def check_released(table: CsvTable, file: str, truth: Sequence[Queries[GradedMoment]]) -> Iterator[Problem]:
-    """Yield the rows whose column `released` contradicts the truth; older releases lack the column."""
+    """Yield a problem for each row whose column `released` contradicts the truth. Older releases lack the column."""
     pair_ids = {str(moment.pair_id) for content in truth for entry in content.entries for _, moment in entry.moments}
     cells = table.columns.get("released", ())
     for row, number, cell in zip(table.rows, table.columns["pair_id"], cells, strict=bool(cells)):
@@ -198,7 +198,7 @@ def _grade_faults(moment: GradedMoment, grades: Sequence[int], decision: Decisio
 def _wrong_verdicts(
     campaign: EarlierCampaign, outcome: Callable[[int], tuple[tuple[int, ...], Decision]]
 ) -> Iterator[Problem]:
-    """Yield the rows of pairs whose verdict or relevance does not follow from their grades."""
+    """Yield a problem for each pair whose verdict or relevance does not follow from its grades."""
     for pair in campaign.pairs:
         grades, decision = outcome(pair.pair_id)
         if pair.verdict is not None and pair.verdict != decision.verdict:
@@ -217,7 +217,7 @@ def _missing_pairs(
     outcome: Callable[[int], tuple[tuple[int, ...], Decision]],
     released: Collection[int],
 ) -> Iterator[Problem]:
-    """Yield the pairs with a relevance that are missing in the truth without a stated reason."""
+    """Yield a problem for each pair that has a relevance but is missing in the truth without a stated reason."""
     entries = {entry.query.strip(): (file.file, entry) for file in truth for entry in file.entries}
     truth_files = {file.file for file in truth}
     reported: set[str] = set()
