@@ -85,7 +85,7 @@ def require(role: Role) -> Person:
 
 @contextmanager
 def turn_of(person: Person | None) -> Iterator[None]:
-    """Hold a turn to run a script for this person. Only annotators wait for one; see `ScriptTurns`."""
+    """Run the block inside when it is this person's turn to run a script. Only annotators wait; see `ScriptTurns`."""
     if person is None or person.role is not Role.ANNOTATOR:
         yield
         return

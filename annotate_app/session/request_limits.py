@@ -9,8 +9,8 @@ them to all users together, first to the user who was refused least. This slows 
 requests, however many accounts it uses. A user who is refused once meanwhile waits a moment. Refusals of requests that
 only read are not delayed: a page with many broken clips is no attack.
 
-Passwords: a few are checked at a time, in turn by source, so a flood of sign-ins uses up neither the CPU nor the
-turns of others.
+Passwords: a few are checked at a time. The sources of attempts (addresses or known browsers) take turns. So a flood of
+sign-ins from one source does not use up the CPU, and does not keep others from signing in.
 """
 
 import asyncio
@@ -296,7 +296,7 @@ class RecentUse:
 
 
 class FairChecks:
-    """Runs password checks in turn by source: an address or a known browser. Used in one event loop."""
+    """Runs password checks so that their sources, addresses or known browsers, take turns. Used in one event loop."""
 
     def __init__(self) -> None:
         self._under_way: defaultdict[str, int] = defaultdict(int)

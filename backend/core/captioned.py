@@ -24,9 +24,9 @@ _DIDEMO_SEGMENTS = 6
 class CaptionedMoment:
     """One entry of an annotation file: a half-open span `[start_s, end_s)` of a video and a sentence about it.
 
-    `row` is its line in the file, or its number among the entries of a JSON document, from 1. In a document with a list
-    of sentences for each video, `sentence` is its number in that list, from 1: nobody can look up row 23,117 of such
-    a file. The name of the video is in its composed form (NFC).
+    `row` is the line of the entry in the file, or its number among the entries of a JSON document, from 1. Some
+    documents have a list of sentences for each video. There nobody could look up row 23,117, so `sentence` is the
+    number of the sentence in the list of its video, from 1. The name of the video is in its composed form (NFC).
     """
 
     video: str
@@ -76,7 +76,10 @@ class _Sentences(msgspec.Struct):
     sentences: list[msgspec.Raw]
 
     def measures(self) -> tuple[float, float]:
-        """Return the video's duration in seconds, and how many units of its timestamps make a second."""
+        """Return the video's duration in seconds, and how many units of its times make a second.
+
+        The units are seconds or frames.
+        """
         raise NotImplementedError
 
 

@@ -206,7 +206,11 @@ def _raise_time_up(_number: int, _frame: FrameType | None) -> None:
 
 
 def _limit_memory(more_bytes: int, before: tuple[int, int]) -> None:
-    """Limit the address space, which works on every Linux; no limit if the kernel does not say how much is in use."""
+    """Limit the address space of this process to `more_bytes` above what is in use, which works on every Linux.
+
+    `before` holds the earlier limits (soft, hard). The lower of an earlier and the new limit applies. There is no new
+    limit if the kernel does not say how much is in use.
+    """
     import resource
 
     try:

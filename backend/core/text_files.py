@@ -94,7 +94,9 @@ class TableHead:
         return len(self.cells) > 1 and all(cell.startswith(" ") for cell in self.cells[1:])
 
     def places(self, name: str) -> list[int]:
-        """Return the positions of the columns with this name; spaces and capitals count only if several names match.
+        """Return the positions of the columns with exactly this name.
+
+        If there is none, return those of the columns whose names match but for capitals and spaces.
 
         >>> head = TableHead(",", ["Query ID", "start", "Start"])
         >>> head.places("query_id"), head.places("start"), head.places("end")

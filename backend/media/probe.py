@@ -163,7 +163,7 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
 
 
 def _both_ends(container: InputContainer, stream: VideoStream) -> Iterator[Packet[VideoStream]]:
-    """Yield the packets up to the second key frame, and those from the last one on."""
+    """Yield the packets up to the second key frame, and those from the last key frame on."""
     for place, packet in enumerate(packets(container, stream)):
         if place and packet.is_keyframe:
             break

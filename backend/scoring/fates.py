@@ -1,7 +1,8 @@
 """Classify each relevant truth moment by its fate in a run: found in place, found too low, or missed, and why.
 
-This classification is ours, not a paper's. The fate of a query's relevant truth moment g of relevance r, with K and
-mu of the analysis, is the first of these that holds:
+This classification is ours, not a paper's. It is made for one K and one mu. The predictions of rank <= K are matched,
+each with at most one truth moment of its query, and their IoU has to reach mu. A prediction "takes" the moment that it
+is matched with. The fate of a query's relevant truth moment g of relevance r is the first of these that holds:
 
     no predictions   the run has no prediction for the query
     in place         a prediction of rank <= K takes g, at a rank that is at most the number of the query's moments
@@ -33,9 +34,10 @@ from backend.scoring.scores import AnswerKey, RankedRun
 class Meeting:
     """The matching of P predictions of rank <= `k` with T truth moments, at one mu.
 
-    Predictions are in the order of the run, truth moments in that of `AnswerKey.truth`. A prediction meets the truth
-    moments of its query and video. IoUs are float64 in [0, 1], for display; NaN if nothing is met. `reached` and
-    `reaches` compare with mu by the conventions of the evaluation, so they are exact in preset `paper`.
+    Predictions are in the order of the run, truth moments in that of `AnswerKey.truth`. A prediction and a truth moment
+    "meet" if they have the same query and the same video. IoUs are float64 in [0, 1], for display. The IoU of a
+    prediction or moment that meets nothing is NaN. `reached` and `reaches` compare IoUs with mu by the conventions of
+    the evaluation, so they are exact in preset `paper`.
     """
 
     k: int

@@ -29,7 +29,9 @@ def add_video_facts(truth: Truth, videos: VideoMap | None) -> Truth:
 
 
 def doubts_about(run: Run, truth: Truth) -> list[str]:
-    """Return a warning for each kind of implausible prediction, with their number and the first one.
+    """Return a warning for each kind of implausible prediction.
+
+    It states how many predictions of this kind there are, and which is the first of them.
 
     >>> from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
     >>> truth = parse_truth_mapping({"q": [{"video": "v", "start": 0, "end": 9, "relevance": 1}]})

@@ -31,10 +31,10 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool
 
     The figures of a benchmark follow as group `figure`, by their published names.
 
-    Columns: run, model, variant, seed, split (from the list of runs), by, group, queries (those that count), missing,
-    measure, value. Then come interval and comparison, which are empty unless asked for, then baseline, preset and
-    options. The last column is the measure's title, which says how IoU is compared. If any run is an upper bound, a
-    column `upper_bound` is added. For `for_people` see `csv_text`.
+    The columns are run, model, variant, seed, split (from the list of runs), by, group, queries (those that count),
+    missing, measure and value. The next columns are for the interval and the comparison. They are empty unless these
+    were asked for. The columns baseline, preset and options follow. The last column is the measure's title, which says
+    how IoU is compared. If any run is an upper bound, a column `upper_bound` is added. For `for_people` see `csv_text`.
     """
     head = ["run", *_FACTS, "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline"]
     bounds = _upper_bounds(summary)

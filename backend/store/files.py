@@ -1,7 +1,8 @@
 """Copy database files atomically, and explain why a file cannot be written.
 
-No copy and no export holds the campaign's secret, 32 random bytes in one row. A move to another engine keeps it.
-Opening a copy makes a new secret, so a copy reveals nothing about the project that it was made from.
+The campaign's secret is 32 random bytes in one row of the database. Copies and exports are made without it. A copy gets
+a new secret when it is opened, so it does not reveal the secret of the project that it was made from. Only a move of
+the project to another database engine keeps the secret.
 """
 
 import os

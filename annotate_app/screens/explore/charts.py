@@ -21,7 +21,7 @@ _AXIS_PX = 46
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words for a quantity that pairs are binned by.
+    """The words in charts for a quantity, such as the similarity, by which pairs are divided into bins.
 
     Attributes:
         axis: the title of the axis.

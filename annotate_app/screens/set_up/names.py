@@ -1,4 +1,4 @@
-"""Step of Set up: find names in captions, choose the words that replace them, and rewrite the captions."""
+"""The step of the page Set up that finds names in captions, lets a lead choose replacements, and rewrites captions."""
 
 import os
 from collections.abc import Sequence

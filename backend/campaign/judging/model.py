@@ -100,9 +100,10 @@ class Desk(Generic[First]):
 class Assignment:
     """Work that a lead gave an annotator: a selection of queries, and quotas of grades.
 
-    A query belongs to it if it meets every condition that is set (`split`, `part`, `queries`). `parts` divides the
-    queries by dealing them out in judging order, one to each part in turn; queries that are added later are dealt too.
-    `a_day` and `in_all` are the most grades wanted in a day and in all.
+    The selection has up to three conditions: `split`, `part` and `queries`. A query is selected if it meets each of
+    them that is not None. With `parts`, all queries are divided into that many parts: in judging order, each query goes
+    to the next part in turn. Queries that are added later are divided in the same way. `a_day` is the most grades
+    wanted in a day, `in_all` the most grades wanted in all.
     """
 
     split: Split | None = None

@@ -29,7 +29,7 @@ class VideoMap(dict[int, str]):
         self.durations = durations
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the recipe for pickling, which keeps the durations."""
+        """Tell `pickle` how to rebuild the map, so that the durations are kept."""
         return VideoMap, (dict(self), self.durations)
 
 
@@ -163,7 +163,9 @@ class Run(Spans):
 
 
 def order_within(groups: Indices, values: Floats | Indices) -> Indices:
-    """Return the positions sorted by number of the group (below 2**53), then by value; ties keep their order.
+    """Return the positions of items sorted by group, then by value; ties keep their order.
+
+    An item has its group's number (below 2**53) in `groups`, and its value at the same position in `values`.
 
     If the groups are nearly in order already, as in files, this is much faster than `np.lexsort`.
 

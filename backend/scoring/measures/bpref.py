@@ -39,9 +39,9 @@ def _bpref(matches: Matches, prediction: Indices, relevance: Indices) -> Floats:
     """Return bpref for each query, shape (Q,).
 
     Args:
-        matches: what a measure reads.
-        prediction: the predictions that take a truth moment, in rank order.
-        relevance: the relevance of the moment that each of them takes.
+        matches: the matching of the run with the truth, from which every measure is computed.
+        prediction: the positions of the predictions that are matched with a truth moment, by query and rank.
+        relevance: the relevance of the truth moment that each of these predictions is matched with.
     """
     first = matches.rank[prediction] < DEPTH
     query, right = matches.query[prediction[first]], relevance[first] >= matches.min_relevance

@@ -1,7 +1,9 @@
 """Turn the network's scores into a run: spans of the best videos, best first, in seconds.
 
-The score of a span is that of XML (Lei et al. 2020, section 4, inference for moment retrieval in a corpus),
-p_start(i) p_end(j) exp(alpha s(v, q)) for clips i <= j, over the best videos of the query; written as its logarithm.
+Only spans in the best videos of a query are scored, as in XML (Lei et al. 2020, section 4, inference for moment
+retrieval in a corpus). The score of the span from clip i to clip j of the video v, i <= j, for the query q is
+p_start(i) p_end(j) exp(alpha s(v, q)). Here p_start and p_end are the probabilities that the moment starts and ends at
+a clip, s is the score of the video, and alpha is a weight. Runs contain the logarithm of this score.
 """
 
 from collections.abc import Sequence
@@ -26,7 +28,11 @@ _BEFORE_NMS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSpans:
-    """Spans of one query, best first, `(spans,)` each; `video` is an index, `first` and `last` are clips, inclusive."""
+    """Spans of one query, best first. Each field has the shape `(spans,)`.
+
+    `video` is the index of a span's video. `first` and `last` are the numbers of its first and its last clip, both
+    included.
+    """
 
     score: Tensor
     video: Tensor
@@ -46,8 +52,8 @@ def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, coun
         longest: the largest number of clips in a span.
         count: the number of spans to return.
 
-    One video of score 0, p_start (.75, .25), p_end (.5, .5), both lengths allowed: spans (1, 1) and (1, 2) have .375,
-    (2, 2) has .125, all as logarithms, and there is no (2, 1).
+    Example: one video of score 0 has two clips, with p_start (.75, .25) and p_end (.5, .5), and `longest` is 2. The
+    spans (1, 1) and (1, 2) have the score log .375, and (2, 2) has log .125, counting clips from 1. There is no (2, 1).
     """
     length = start.shape[1]
     place = torch.arange(length, device=start.device)
@@ -115,7 +121,10 @@ def predict(
 def _over_videos(
     network: LateInteraction, clips: Clips, queries: EncodedQueries, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Return the scores `(queries, videos)`, and `location` of all clips, `(clips, D)`, video by video."""
+    """Return the scores of videos, `(queries, videos)`, and the vectors that locate moments, one of each clip.
+
+    These are the vectors `location` of `EncodedVideos`, `(clips, D)`, one video after the other.
+    """
     scores = torch.empty((len(queries.retrieval), len(clips.videos)), device=device)
     location = []
     for begin in range(0, len(clips.videos), VIDEOS_AT_ONCE):
@@ -143,7 +152,10 @@ def _in_seconds(spans: ScoredSpans, videos: Sequence[int], clips: Clips) -> list
 
 
 def without_overlap(run: Answers, level: float, moments: int) -> Answers:
-    """Return a run after non-maximum suppression with at most `moments` a query; see `scoring.matching.suppression`."""
+    """Return a run after non-maximum suppression at the IoU `level`, with at most `moments` moments for each query.
+
+    See `scoring.matching.suppression`.
+    """
     suppressed = suppress(parse_run_mapping(run), level, arithmetic="exact")
     answers: Answers = {query: [] for query in run}
     columns = (suppressed.query, suppressed.video, suppressed.start_s, suppressed.end_s, suppressed.score)

@@ -1,7 +1,8 @@
 """Draw strong negatives for the CroCs loss from the folder of `reelrank mvmr negatives`.
 
-The loss compares a query with one clip of a moment, the clip nearest to the query, because videos are ranked by their
-best clip. For a right pair it is the best clip within the moment; for a drawn video, its best clip.
+The loss compares a query with a single clip, because videos are ranked by their clip that is most similar to the query.
+For a right pair of query and moment, it is the most similar clip within the moment. For a video that was drawn as a
+negative, it is the most similar clip of the whole video.
 """
 
 from collections.abc import Sequence
@@ -43,7 +44,8 @@ class Rivals:
             texts: the texts of the training set's queries, equal to those of the negatives.
             pairs: the pairs of the training set.
             clips: the clips of all videos.
-            uniform: whether all potential negatives are equally likely; if not, they are drawn by p'.
+            uniform: whether all potential negatives are equally likely. Otherwise more similar ones are more likely, by
+                the probabilities p' in docs/decisions/051-negatives-and-crocs.md.
 
         Raises:
             InputError: the negatives lack a query of a pair, or one of their videos has no clips.
@@ -78,7 +80,7 @@ class Rivals:
             batch: the pairs of the batch.
             count: the largest number of negatives.
             generator: the random generator, on the CPU.
-            masked: whether positives are left out (TVR-Ranking, C.1).
+            masked: whether videos that have a moment of the query are left out (TVR-Ranking, C.1).
         """
         query, video = self.pairs.query[batch.numbers], self.pairs.video[batch.numbers]
         rows, columns = torch.from_numpy(self.rows[query]), torch.from_numpy(self.columns[video])
@@ -171,5 +173,5 @@ def crocs_loss(
 
 
 def _picked(clips: Tensor, place: Tensor) -> Tensor:
-    """Return one clip of each video, `(videos, D)`."""
+    """Return the vector of one clip of each video, `(videos, D)`; `place` has the number of the clip in its video."""
     return clips[torch.arange(len(clips), device=clips.device), place]

@@ -59,7 +59,7 @@ def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -
 
 
 def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
-    """Insert the moments of a video that do not exist yet, and return how many that were."""
+    """Insert a moment for each of these spans of a video that has none yet, and return how many were inserted."""
     return db.conn.executemany(
         "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) "
         "SELECT video_id, ?, ?, ? FROM video WHERE name = ?",
@@ -125,7 +125,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
 
 @cache
 def _used_sql() -> str:
-    """Return the SQL condition that a row of some table points to the moment `m`."""
+    """Return an SQL condition on a row `m` of the table of moments: some other table refers to this moment."""
     # These subqueries are not correlated, so each runs only once, with or without an index.
     users = (
         f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)"

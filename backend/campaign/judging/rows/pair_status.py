@@ -51,7 +51,7 @@ def acts(db: Database, pair_id: PairId) -> list[LeadAct]:
 
 
 def add_decision(db: Database, pair_id: PairId, lead: AnnotatorId, relevance: int, reason: str, *, at: float) -> None:
-    """Append a lead's relevance for a pair; the newest standing one counts."""
+    """Append a lead's decision on the relevance of a pair. The newest decision that was not taken back counts."""
     db.conn.execute(
         "INSERT INTO adjudication (pair_id, revision, lead_id, relevance, reason, decided_at) "
         f"VALUES (:pair, {NEXT_REVISION}, :lead, :relevance, :reason, :at)",
@@ -69,7 +69,10 @@ def add_act(
     at: float,
     takes_back: int | None = None,
 ) -> None:
-    """Append an act of a lead other than a decision; `takes_back` is the revision of the act that it takes back."""
+    """Append an act of a lead other than a decision.
+
+    If the act takes back another one, `takes_back` is the revision of that other act.
+    """
     db.conn.execute(
         "INSERT INTO ruling (pair_id, revision, lead_id, kind, takes_back, reason, ruled_at) "
         f"VALUES (:pair, {NEXT_REVISION}, :lead, :kind, :takes_back, :reason, :at)",
@@ -107,9 +110,10 @@ def all_re_opened(db: Database) -> set[PairId]:
 
 
 def lead_has_gone_on(db: Database, pair_id: PairId, seat_no: int) -> bool:
-    """Return whether a lead has acted on a pair since the grade of a seat, by an act that stands.
+    """Return whether a lead has acted on a pair since the annotator at this seat graded it.
 
-    A re-opening does not count for the seats that it added: their grades were given after it.
+    An act that was taken back does not count. A re-opening adds seats to the pair. It does not count for these seats,
+    because their grades were given after it.
     """
     row = db.conn.execute(
         "SELECT kind FROM lead_act WHERE pair_id = ? AND stands ORDER BY revision DESC LIMIT 1", [pair_id]
@@ -157,7 +161,10 @@ def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
 
 
 def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None, str]]) -> None:
-    """Replace all stored verdicts by these (pair, verdict, relevance, mean, rule version), without open pairs."""
+    """Replace all stored verdicts by these tuples of (pair, verdict, relevance, mean grade, rule version).
+
+    Pairs whose verdict is still open are not among them.
+    """
     db.conn.execute("DELETE FROM consensus")
     db.conn.executemany(
         "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
@@ -207,7 +214,7 @@ def add_skip(
 
 
 def recent_skips(db: Database, me: AnnotatorId, *, since: float, now: float) -> int:
-    """Count the skips and reports that this person made after `since`, including undone ones."""
+    """Count the skips and reports that this person made after `since` and until `now`, including undone ones."""
     row = db.conn.execute(
         "SELECT count(*) FROM skip WHERE annotator_id = ? AND skipped_at > ? AND skipped_at <= ?", [me, since, now]
     ).fetchone()
@@ -247,7 +254,10 @@ def reported_clips(db: Database) -> list[ReportedClip]:
 
 
 def lift_all_skips(db: Database, me: AnnotatorId, *, reports_only: bool, at: float) -> tuple[int, list[MomentId]]:
-    """Undo a person's skips, or only their reports of broken clips; return the number and the reported moments."""
+    """Undo a person's skips, or only their reports of broken clips.
+
+    Return how many were undone, and the moments whose clips they had reported.
+    """
     rows = db.conn.execute(
         "SELECT k.kind, p.moment_id FROM skip k JOIN pair p USING (pair_id) "
         "WHERE k.annotator_id = ? AND k.lifted_at IS NULL",
@@ -307,7 +317,7 @@ BY_PERSON, BY_FILE = "person", "file"
 
 
 def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, found_by: str = BY_PERSON) -> None:
-    """Store that a moment's clip cannot be shown; the first reason stays."""
+    """Store that a moment's clip cannot be shown, and why. If a reason is stored already, that reason stays."""
     db.conn.execute(
         "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
         [moment_id, to_stored(reason), at, found_by],

@@ -1,6 +1,6 @@
-"""SQL that sums the working time of annotators over all tables that keep one. Reads only.
+"""SQL that sums the working time of annotators from all tables that store working times. Reads only.
 
-SQLite sums the milliseconds of each person and day, so a large campaign comes as a few hundred rows.
+SQLite adds up the milliseconds of each person and day, so even a large campaign gives only a few hundred rows.
 """
 
 from backend.campaign.monitoring.hours.rules import WorkDay

@@ -162,7 +162,10 @@ def pay(active_ms: int, rate: float) -> Decimal:
 
 
 def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) -> list[WorkDay]:
-    """Return the days with their pay. A person's own rate takes precedence; names that look alike are one person."""
+    """Return the days with their pay, at the hourly rate in `own` for the person, or else at `rate`.
+
+    In `own`, a name that looks like a person's name counts as that person's.
+    """
     rates = {name_key(name): own_rate for name, own_rate in own.items()}
     paid_days = []
     for day in days:
@@ -200,14 +203,14 @@ def outlook(
 ) -> Outlook:
     """Estimate how many hours of work are still to come, and what they cost if an hour costs as much as so far.
 
-    With t the working time and n the judgements of each working day of a person, a judgement takes R = sum t / sum n.
-    These working days differ more than single judgements do (people are fast or slow, queries easy or hard). The
-    interval therefore treats a day, not a judgement, as its unit. The days still to come are assumed to differ as much
-    as those so far. The interval is
+    Let t be the working time and n the number of judgements of one person on one day. The mean time of a judgement is
+    then R = sum t / sum n, over all such days so far. These days differ more than single judgements do (people are fast
+    or slow, queries easy or hard). The interval therefore treats a day, not a judgement, as its unit. The days still to
+    come are assumed to differ as much as those so far. The interval is
 
         R * N  +-  1.96 * N * s * sqrt(1 + sum n / N) / sum n,    s^2 = D / (D - 1) * sum (t - R n)^2
 
-    for N judgements to come and D days so far.
+    where N is the number of judgements to come, D the number of these days so far, and the sums are over these days.
 
     Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root is
     the spread of what is to come.
@@ -216,7 +219,7 @@ def outlook(
         days: every working day of every person so far.
         needed: grades that are missing at existing seats.
         further: further grades that disputes are likely to ask for.
-        disputed: the share of disputed pairs on which `further` rests, if it is known.
+        disputed: the share of disputed pairs from which `further` was estimated, if it is known.
         stuck: how many of the needed grades cannot be given by anybody who may work.
     """
     worked = [(day.judging_ms + day.gold_ms, day.judgements) for day in days if day.judgements and day.judging_ms]

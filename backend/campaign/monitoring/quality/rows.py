@@ -24,7 +24,10 @@ PROBE = "probe"
 
 
 def version(db: Database) -> str:
-    """Return a text that changes whenever the board changes. Grades and acts of leads are only ever added."""
+    """Return a text that changes whenever a grade, an act of a lead, a pair or a query is added.
+
+    Grades and acts of leads are never changed or deleted, so additions are the only changes to look for.
+    """
     row = db.conn.execute(
         "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "
         "(SELECT max(ruling_id) FROM ruling), "
@@ -69,7 +72,10 @@ def made_up(db: Database) -> tuple[int, int]:
 
 
 def origins(db: Database) -> tuple[Codes, Codes]:
-    """Return the ids of all pairs with a query, and their query ids; negative query ids for pairs of a probe alone."""
+    """Return the ids of all pairs with a query, and the query id of each.
+
+    The query id is negative if the pair is judged only for a probe.
+    """
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(query_id) FROM ("
         f"SELECT p.pair_id, CASE WHEN p.pair_id IN {PROBE_PAIRS} THEN -p.query_id ELSE p.query_id END AS query_id "
@@ -109,7 +115,10 @@ def given(db: Database) -> Grades:
 
 
 def clips(db: Database) -> tuple[Codes, Floats, Truths]:
-    """Return pairs with a moment: their ids (ascending), clip lengths in seconds, whether it is a whole video."""
+    """Return every pair with a moment: its id (ascending), the length of its clip, and whether that is a whole video.
+
+    Lengths are in seconds.
+    """
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(length_ms), group_concat(whole) FROM ("
         f"SELECT p.pair_id, CAST(round((m.end_s - m.start_s) * 1000) AS INTEGER) AS length_ms, {WHOLE} AS whole "
@@ -160,7 +169,7 @@ def numbers(text: Any) -> Codes:
 class Given(NamedTuple):
     """One grade of an annotator. `relevance` and `agreed` are set only where the pair is settled for good.
 
-    `recent`: somebody graded the pair so recently that they may still correct it.
+    `recent` says whether somebody graded the pair so recently that they may still correct their grade.
     """
 
     grade: int

@@ -110,7 +110,7 @@ def set_exam(
         most_missed: percent of the answers that may miss the key.
         newcomers_only: whether to exempt everybody who has graded in this project.
         key: where the right grades come from.
-        spread: whether to draw settled pairs as evenly over the grades as possible.
+        spread: whether to draw settled pairs so that their right grades occur about equally often.
         although: for settled pairs, the reason to hold an exam that guessing passes, or nearly passes; blank for none.
         previewed: the `digest` of the preview that the lead looked at; blank if there was none.
         now: seconds since 1970.
@@ -157,7 +157,7 @@ def set_exam_from_file(
 def end_exam(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """End the exam, so that everybody may judge, and return whether one was held.
 
-    Attempts stay in the record. Its open pairs become work again for people who have not answered them.
+    Attempts stay on record. If the exam had open pairs, these become work again for people who have not answered them.
     """
     with writing(project.store) as db:
         return end(db, by, ExamPurpose.EXAM, now=now)

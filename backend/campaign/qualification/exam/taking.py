@@ -69,10 +69,10 @@ class ExamStep(StrEnum):
 
 
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
-    """Return the person's desk in the calibration round, else in the exam; None if neither keeps them from work.
+    """Return the person's desk in the calibration round, or else in the exam; None if neither keeps them from work.
 
     An open calibration round keeps people from work until they have finished it, and an exam until they have passed it.
-    An exemption counts like a pass. This claims no seat.
+    An exemption counts like a pass. No pair is reserved for the person by this call.
     """
     with reading(store) as db:
         for exam in exams.before_work(db):

@@ -129,13 +129,13 @@ def set_gold(
 ) -> GoldReport:
     """Mix pairs with known grades into everybody's work from now on.
 
-    Without a file, the pairs are drawn: settled ones whose relevance is known well, as evenly over the grades as
-    possible.
+    Without a file, settled pairs whose relevance is known well are drawn, so that the right grades occur about equally
+    often.
 
     Args:
         project: the project.
         by: the user who sets them.
-        options: the share, the window and the levels.
+        options: the settings to change, such as the share of gold pairs and the warning level.
         file: the lead's own answer key; None to draw pairs.
         pairs: the most pairs to draw.
         now: seconds since 1970.
@@ -279,7 +279,7 @@ TOLD_FOR = 5
 
 
 def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
-    """Offer a person the gold pairs that are due, by the number of pairs that they have claimed.
+    """Offer a person the gold pairs that are due after the number of pairs that they have claimed so far.
 
     Nothing is offered early: somebody who has nothing else to grade gets no more gold pairs either. If no gold pair is
     left for them, none is offered this time.
@@ -328,7 +328,9 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
 
 
 def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
-    """Return gold pairs for this person: of queries that they are assigned to, or any if there are none of these.
+    """Return the gold pairs that are new to this person, of queries that they are assigned to.
+
+    If there is no such pair, all gold pairs that are new to them are returned.
 
     A person with an assignment would notice a query that is not theirs.
     """

@@ -53,7 +53,7 @@ class GoldFinding:
 
 
 def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> None:
-    """Take gold questions from these pairs from now on. A right grade of None stands for the pair's relevance."""
+    """Replace the gold pairs by these pairs and right grades. A right grade of None stands for the pair's relevance."""
     db.conn.execute("UPDATE gold_pair SET chosen = 0")
     db.conn.executemany(
         "INSERT INTO gold_pair (pair_id, right_grade) VALUES (?, ?) "
@@ -135,7 +135,10 @@ def set_next(db: Database, me: AnnotatorId, claim: int) -> None:
 
 
 def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]:
-    """Return a person's current answers after the one with the id `after`, in the order in which they gave them."""
+    """Return a person's current answers to gold questions, in the order in which they first answered them.
+
+    Questions whose first answer has the id `after` or a lower one are left out.
+    """
     rows = db.conn.execute(
         "SELECT a.gold_answer_id, p.pair_key, p.query_id, q.text, n.grade, coalesce(g.right_grade, c.relevance), "
         "n.graded_at, coalesce((SELECT note FROM gold_answer w WHERE w.annotator_id = a.annotator_id "

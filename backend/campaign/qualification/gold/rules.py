@@ -52,7 +52,7 @@ def gap(key: str, me: AnnotatorId, nth: int, share: float) -> int:
 
 
 def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> PairId | None:
-    """Return a person's `nth` gold pair, of those that they have not seen; None if there is none.
+    """Return a person's `nth` gold pair, from `fit`, the gold pairs that are new to them; None if `fit` is empty.
 
     The right grade is chosen first, each grade with the same probability, then a pair with this grade. Otherwise, if
     most pairs had one grade, a person could do well by always giving it.
@@ -67,7 +67,7 @@ def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> Pai
 
 
 def draw(known: Iterable[KnownPair], pairs: int, key: str) -> list[KnownPair]:
-    """Draw at most `pairs` pairs to take gold questions from, as evenly over the grades as possible."""
+    """Draw at most `pairs` pairs as gold pairs, so that their right grades occur about equally often."""
     by_grade: defaultdict[int, list[KnownPair]] = defaultdict(list)
     for pair in sorted(known):
         by_grade[pair.right].append(pair)
@@ -87,13 +87,14 @@ def accuracy(within: Sequence[bool], settings: GoldSettings) -> float | None:
 def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool) -> Consequence | None:
     """Return what follows from a person's answers; None for nothing.
 
-    A person below the warning level is warned, and the count begins afresh. A person below the pause level is paused.
-    So is a person whom a warning did not help: they fall below the warning level again, without a full window at or
-    above it since.
+    The percentage of the person's last answers that are within the tolerance is compared with two levels. Below the
+    warning level they are warned, and later only newer answers count. Below the pause level they are paused. They are
+    also paused if they are below the warning level again after a warning. The exception is a person who was at or above
+    that level over a full window of answers since the warning.
 
     Args:
         within: whether each answer was within the tolerance, since the last consequence; the oldest first.
-        settings: window, fewest answers and levels.
+        settings: how many last answers count (the window), how many are needed at least, and the two levels.
         warned: whether the last consequence was a warning.
 
     >>> settings = GoldSettings(True, 0.05, window=20, fewest=10, warn=70, pause=50)

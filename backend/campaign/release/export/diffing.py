@@ -41,7 +41,7 @@ class _Manifest(msgspec.Struct):
 
 
 def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
-    """Return the compared content of a release, and the time of its state.
+    """Return the content of a release that is compared, and the time at which the project was in this state.
 
     The time looks like `2026-03-14T09:26:53+00:00`, and is empty if the manifest does not state it.
 
@@ -142,7 +142,10 @@ def _manifest(files: ReleaseFiles) -> _Manifest:
 
 
 def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
-    """Return verdict and grades of every pair; empty if the files lack the columns of ReelRank's own releases."""
+    """Return the verdict and the grades of every pair of a release.
+
+    The answer is empty if the files lack the columns that ReelRank's own releases have.
+    """
     if _PAIRS not in files.places or _RAW not in files.places:
         return {}
     raw = read_csv(files.read(_RAW), _RAW, ["pair_id", "relevance"], may_be_empty=True)

@@ -93,8 +93,8 @@ def record(
 ) -> tuple[str, bool]:
     """Record a new release; return its name, and whether the project had it already.
 
-    Nothing is recorded if an earlier release has the same content, and `name` is its name or None. `archive` is the
-    path of the zip and its SHA-256.
+    If an earlier release has the same content, and `name` is None or the name of that release, no new release is
+    recorded. `archive` is the path of the zip and its SHA-256.
 
     Raises:
         ProjectError: the name was used before, or three releases hold the same content and there are no notes.
@@ -156,9 +156,9 @@ def require_free(project: Project, name: str | None, sha256: str, notes: str) ->
 def _identical_release(
     existing: Sequence[ReleaseRow], sha256: str, name: str | None, *, needs_zip: bool
 ) -> ReleaseRow | None:
-    """Return the first listed release with this manifest hash and, unless `name` is None, this name.
+    """Return the first release in the list with this manifest hash and this name (None for any name).
 
-    With `needs_zip`, releases without a zip are left out. None if no release fits.
+    With `needs_zip`, releases without a zip are left out. The answer is None if no release fits.
     """
     return next(
         (

@@ -1,8 +1,9 @@
 """Compute how similar a query and a video are by their texts: s_te of Yang et al. 2024, MVMR (CIKM), section 4.
 
-s_te(q, v) is the largest cosine of the query with a sentence of the video. It decides which videos are in a pool, and
-which ones are potential negatives in training. The latter follows equations 1 to 3 of section CroCs, as
-docs/decisions/051-negatives-and-crocs.md reads them:
+s_te(q, v) is the largest cosine of the query q with a sentence of the video v. It decides which videos are in a pool,
+and which ones are potential negatives in training. Potential negatives follow equations 1 to 3 of the paper's section
+CroCs, as docs/decisions/051-negatives-and-crocs.md reads them. There t_tr is a threshold, p'(v|q) the probability of
+drawing v as a negative of q, and p'(q|v) that of drawing q as a negative of v:
 
 (1) The potential negatives of a query are the videos other than its own with s_te(q, v) < t_tr. A more similar video
     may well show the query too.
@@ -60,7 +61,10 @@ def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[
 
 
 def best_sentences(similarities: npt.NDArray[_Float], starts: npt.NDArray[np.int64]) -> npt.NDArray[_Float]:
-    """Return s_te of every query with every video, from similarities with every sentence, `(queries, sentences)`."""
+    """Return s_te of every query with every video, given the similarities of queries with sentences.
+
+    `similarities` has the shape `(queries, sentences)`; `starts` is the index of each video's first sentence.
+    """
     best: npt.NDArray[_Float] = np.maximum.reduceat(similarities, starts, axis=1)
     return best
 
@@ -172,7 +176,7 @@ def distribution(
 
     Args:
         similarity: s_te of anchors and others, `(anchors, others)`.
-        own: True where a query meets its own video, of the same shape.
+        own: True where anchor and other are a query and its own video; it has the shape of `similarity`.
         threshold: t_tr; a query and a video with this similarity or more are no negatives of each other.
         temperature: at least `LEAST_TEMPERATURE`; the smaller it is, the more often similar negatives are drawn.
 

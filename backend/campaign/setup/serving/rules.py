@@ -1,4 +1,4 @@
-"""Rules for sign-in delays, interrupted and outdated jobs, and drafts. Pure."""
+"""Rules for sign-in delays, interrupted and outdated jobs, and drafts. Pure functions."""
 
 import hashlib
 import math

@@ -102,7 +102,7 @@ class Slips:
     def _misspelt(self, base: str, small: str, place: int, words: list[re.Match[str]], text: str) -> bool:
         """Return whether a word is one letter away from a name.
 
-        It must be no English word, or a rare one used like a name.
+        The word counts only if it is no English word, or a rare English word that is used like a name.
         """
         if small not in self._is_near:
             near = (name for short in _shortened(small) for name in self._near.get(short, ()))

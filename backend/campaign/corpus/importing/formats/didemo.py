@@ -12,9 +12,10 @@ from backend.core.reading import FileLayout
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse entries of annotation_id, description, video, times ([[first, last], ...] in segments) and num_segments.
 
-    A moment includes its first and its last segment: [1, 4] is from 5 s to 25 s. The span that most people gave is
-    taken, or the first given of equally frequent ones. The last segment ends with its video and may be shorter than 5
-    s. So the end of a moment may be up to 5 s after the measured end of its video.
+    A moment includes its first and its last segment: [1, 4] is from 5 s to 25 s. If people gave different spans, the
+    moment is the most frequent span. Among equally frequent spans, it is the one that comes first in `times`. The last
+    segment of a video ends with the video and may be shorter than 5 s. So the end of a moment may be up to 5 s after
+    the measured end of its video.
 
     Raises:
         InputError: with every problem of the file.

@@ -10,7 +10,7 @@ from backend.core.reading import FileLayout
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse `{video.avi: {fps, num_frames, timestamps, sentences}}`, and convert frames to seconds by `fps`.
 
-    The name of a video keeps its extension; the video file may have another one.
+    The name of a video keeps its extension, although the video file itself may have another extension.
 
     Raises:
         InputError: with every problem of the file.

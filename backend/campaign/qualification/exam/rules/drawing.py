@@ -1,4 +1,4 @@
-"""Draw the pairs of an exam or a calibration round, as even over the grades as possible."""
+"""Draw the pairs of an exam or a calibration round, so that each right grade occurs about equally often."""
 
 import random
 from collections import Counter, defaultdict, deque
@@ -15,8 +15,8 @@ def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, s
     """Draw the items of an exam: a seeded sample of queries, and of the settled pairs of each.
 
     Queries that have enough settled pairs come before those that have fewer. If the project has too few pairs, the exam
-    has fewer items. With `spread`, the draw is as even over the grades as these queries and pairs allow, and the seed
-    decides among equals. Without it, the seed alone decides.
+    has fewer items. With `spread`, the right grades occur as equally often as these queries and pairs allow, and the
+    seed decides among equally good draws. Without `spread`, the seed alone decides.
 
     >>> there = [KnownPair(PairId(10 * q + n), n, QueryId(q)) for q in (1, 2, 3) for n in range(4)]
     >>> [item.query_id for item in draw(there, queries=2, pairs=2, seed=1)]
@@ -65,15 +65,15 @@ def draw_retake(
     """Draw the items of a retake: as many pairs of each right grade as the exam asks, the least known ones first.
 
     Pairs that the person has not graded come first, and among them pairs of queries with many such pairs. Next come
-    pairs that were not explained to them. Explained pairs come last, the longest ago first. The seed decides among
-    equals.
+    graded pairs that were not explained to them. Explained pairs come last, those explained longest ago first. The seed
+    decides among pairs that are equal in all this.
 
     Args:
         exam_pairs: the items of the exam.
         further_pairs: other pairs to choose from.
         seen: pairs that this person has graded.
         explained: maps a pair to the attempt, from 1, after which it was last explained to this person.
-        seed: decides among equals.
+        seed: decides among pairs that are equally well known.
 
     Three pairs have the grade 4. The retake asks the new one, then the one that was not explained:
 
@@ -157,7 +157,7 @@ def unevenness(counts: Iterable[int]) -> int:
 
 
 def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: int) -> list[QueryId]:
-    """Return the queries that make the most even exam.
+    """Return the queries with which the right grades occur most equally often in the exam.
 
     Queries with enough pairs come before those with fewer, so evenness never costs items. Among queries with equally
     many pairs, every set is tried if there are at most `SETS` of them. Otherwise a local search swaps one query at a
@@ -165,11 +165,11 @@ def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: in
 
     Args:
         stock: how many pairs of each relevance each query has.
-        order: the queries; of equally good ones the earlier is taken.
+        order: the queries to choose from; of equally good queries, the earlier one is chosen.
         queries: how many queries to return.
         pairs: the most pairs of each query.
 
-    Of two queries, one is to be taken; the second has a pair of either relevance:
+    One of two queries is to be chosen. Query 1 has two pairs of relevance 0, query 2 has one pair each of 0 and 1:
 
     >>> even_queries({QueryId(1): [2, 0], QueryId(2): [1, 1]}, [QueryId(1), QueryId(2)], 1, 2)
     [2]
@@ -193,9 +193,9 @@ def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: in
 
 
 def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
-    """Return how many pairs of each relevance to take from each query, at most `pairs` a query.
+    """Return how many pairs of each relevance to draw from each query, at most `pairs` a query.
 
-    Summed over the queries, the counts of the relevances are as even as possible.
+    Over all queries together, each relevance is drawn about equally often, as far as the queries allow.
 
     >>> fill([[3, 0], [3, 3]], 2)
     [[2, 0], [0, 2]]
@@ -214,15 +214,15 @@ def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
 
 
 def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
-    """Exchange pairs within queries until no exchange makes the sum over the queries more even.
+    """Exchange pairs within queries until all relevances are drawn as equally often as possible.
 
-    The sums that can be reached form the base of an integral polymatroid. There a sum of squares is least if no
-    exchange of one unit lowers it (the optimality criterion of K. Murota, Discrete Convex Analysis, 2003). An exchange
-    may go through several queries and grades.
+    The sums over the queries, one for each relevance, that exchanges can reach form the base of an integral
+    polymatroid. On such a base, the sum of their squares is least if no exchange of one unit lowers it (the optimality
+    criterion of K. Murota, Discrete Convex Analysis, 2003). An exchange may go through several queries and grades.
 
     Args:
         stocks: how many pairs of each relevance each query has.
-        taken: how many of them are taken; changed in place. The total of each query stays the same.
+        taken: how many of these pairs are drawn; changed in place. The number of pairs of each query stays the same.
     """
     while (exchanges := _exchanges(stocks, taken)) is not None:
         for query, away, to in exchanges:
@@ -233,10 +233,11 @@ def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
 def _local_search(
     stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], places: int, pairs: int
 ) -> list[QueryId]:
-    """Return the fixed queries and `places` of the free ones, found by a local search that swaps queries.
+    """Return all queries of `fixed` and `places` queries of `free`, found by a local search that swaps queries.
 
-    Swaps that bring in a query with pairs of scarce grades are tried first. The price of a grade is how many items have
-    it already. The cost of a query is the sum of the prices of its cheapest pairs.
+    A swap replaces a chosen query of `free` by another one. Swaps that bring in a query with pairs of scarce grades are
+    tried first. The price of a grade is how many items of the exam have it at present. The cost of a query is the sum
+    of the prices of its cheapest pairs, so queries of low cost are brought in first.
     """
     chosen, left = list(free[:places]), _FILLED // (len(fixed) + places)
 
@@ -274,9 +275,9 @@ def _totals(taken: Sequence[Grades]) -> Grades:
 
 
 def _exchanges(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple[int, int, int]] | None:
-    """Return exchanges (query, from grade, to grade) that together make the totals more even; None if there are none.
+    """Return exchanges (query, from grade, to grade) after which grades occur more equally often; None if none exist.
 
-    Together they move one item from a grade to another that has at least two items fewer.
+    Together these exchanges replace one item of a grade by one of another grade that has at least two items fewer.
     """
     totals = _totals(taken)
     for start in sorted(range(len(totals)), key=lambda g: -totals[g]):
