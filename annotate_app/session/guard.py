@@ -84,7 +84,8 @@ def person_of(connection: HTTPConnection) -> Person:
 def is_own_page(connection: HTTPConnection) -> bool:
     """Return whether a request comes from a page of this server, according to the browser's headers.
 
-    Old browsers and tools send neither header. Then the custom header or token that callers also check decides.
+    Old browsers and tools may send no such header. Then the answer is True, and callers rely on the custom header or
+    token that they also check.
     """
     headers = connection.headers
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -238,7 +239,10 @@ def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
 
 
 def _has_two_lengths(connection: HTTPConnection) -> bool:
-    """Return whether a request gives the length of its body twice; a proxy may then see one request and we see two."""
+    """Return whether a request states the length of its body twice.
+
+    A proxy may use one length and this server the other. Then the proxy sees one request where this server sees two.
+    """
     return "content-length" in connection.headers and "transfer-encoding" in connection.headers
 
 

@@ -99,7 +99,10 @@ def first_project_page(
 
 
 def no_project_page(is_complete: bool, status: int) -> Response:
-    """Return the page that says that there is no project yet, or with `is_complete` that the one-time link was used."""
+    """Return the page that says that there is no project yet.
+
+    With `is_complete`, it says that the one-time link was already used.
+    """
     if is_complete:
         text, way = tr("This link was used: the project is set up. Sign in, or ask its lead for an invitation."), "/"
         button = f'<button type="submit">{tr("Sign in")}</button>'
@@ -165,7 +168,7 @@ def _page(request: Request, title: str, content: str, status: int, wait_s: int =
 
 
 def _token(request: Request) -> str:
-    """Return the CSRF token of this page's forms: the browser's, or a new one that the response sets."""
+    """Return the CSRF token for the forms of a page: from the browser's cookie, or a new one that the response sets."""
     known = request.cookies.get(CSRF_COOKIE, "")
     if re.fullmatch(r"[\w-]{20,64}", known):
         return known
@@ -217,7 +220,9 @@ def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "",
 
 
 def language_form(path: str, next_path: str, csrf: str) -> str:
-    """Return a form with a button for each language, in its own words. The current language's button is pressed.
+    """Return a form with a button for each language, labelled in that language.
+
+    The current language's button is pressed.
 
     Args:
         path: path of the plain page with the form, to which the form leads back.

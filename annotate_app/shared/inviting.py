@@ -64,7 +64,7 @@ def form() -> None:
 
 @look.lead_callback("add_person_problem")
 def add(project: Project, lead: Person) -> None:
-    """Add the person in the form and show their link, as the callback of the form."""
+    """Add the person named in the form and show their one-time link. This is the callback of the form."""
     name = st.session_state["new_name"].strip()
     if not name:
         raise ProjectError(tr("Enter a name. People sign in with it."))
@@ -81,14 +81,14 @@ def show_link(lead: Person, place: str, name: str, invitation: str) -> None:
 
 
 def dismiss(url: str) -> None:
-    """Stop showing a link, as the callback of its button."""
+    """Stop showing a link. This is the callback of its button."""
     st.session_state[_LINKS] = [link for link in st.session_state.get(_LINKS, []) if link.url != url]
 
 
 def links(place: str = "") -> None:
     """Draw the links made at a place of the page, or all links if `place` is empty, the newest first.
 
-    Above them, draw any error of the form.
+    Above them, draw the form's error, if there is one.
     """
     if place in (FORM, ""):
         look.refusal("add_person_problem")

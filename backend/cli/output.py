@@ -41,7 +41,7 @@ class _Visible:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text as a terminal may show it."""
+        """Write a text, with its control characters made visible."""
         return self.stream.write(visible(text))
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -70,7 +70,7 @@ def visible_output() -> Iterator[None]:
 
 
 def as_is(stream: TextIO) -> TextIO:
-    """Return the stream below `visible_output`, for texts that are escaped already."""
+    """Return the stream that `visible_output` wraps, for texts that are escaped already."""
     return stream.stream if isinstance(stream, _Visible) else stream
 
 
@@ -145,7 +145,10 @@ def save(path: Path, text: str) -> None:
 
 @contextmanager
 def printed_to(path: Path | None, *, as_it_is: bool = False) -> Iterator[None]:
-    """Redirect what is printed to a file, with control characters escaped unless `as_it_is`; None keeps the screen."""
+    """Redirect what is printed to a file, with control characters escaped unless `as_it_is`.
+
+    If `path` is None, nothing is redirected.
+    """
     if path is None:
         yield
         return

@@ -244,13 +244,16 @@ def _listen_error(host: str, port: int) -> OSError | None:
 
 
 def _url(host: str, port: int) -> str:
-    """Where this machine's browser finds the server; people at other machines need `users add --url`."""
+    """Return the address at which a browser on this machine reaches the server.
+
+    People at other machines need links with another address; see `users add --url`.
+    """
     name = "127.0.0.1" if host in WILDCARDS else host
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
-    """Hand this process over to the front end, so that signals and kills meet the server itself.
+    """Replace this process by the server of the web app, so that signals reach the server itself.
 
     `settings` go into the server's environment. The server prints `ready` once it answers, unless its log is for
     programs.

@@ -88,8 +88,8 @@ def matrix(
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the header and the rows of a table that compares every measure with the first few.
 
-    Its columns have numbers, because names would not fit. If the columns are other measures than the rows, they have
-    names.
+    Columns are headed by the numbers of their measures, because names would not fit. They are headed by names if
+    columns and rows are different measures.
     """
     first, second, value = fields
     names = list(dict.fromkeys(str(row[first]) for row in study.rows))

@@ -13,8 +13,8 @@ stands for the whole sentence) and v_1 ... v_N of the frames of video V:
 
 The weight of a token that occurs in c of M sentences (IDF) is w = log((M + 1) / (c + 1)). So a token of every sentence,
 such as start and end, weighs nothing in P; it still counts in R. (If the authors' code counts the sentences itself, it
-gives the end token the mean weight. MVMR's code passes the counts in, so there it does not, and neither does this.)
-If all tokens of a sentence weigh nothing, they get equal weights.
+gives the end token the mean weight. MVMR's code passes the counts in. Then the end token does not get the mean weight.
+The same holds here.) If all tokens of a sentence weigh nothing, they get equal weights.
 
 A worked example: two tokens along the axes, two frames, one along the first axis and one half-way between both.
 
@@ -28,8 +28,8 @@ A worked example: two tokens along the axes, two frames, one along the first axi
 (0.3827, 0.6181)
 
 P: token 1 meets frame 1 (1), token 2 meets frame 2 (0.7071), mean 0.8536; R: frame 1 meets token 1 (1), frame 2 either
-(0.7071). The mean frame, (0.8536, 0.3536), has length 0.9239: the end token's share of it is 0.3536 / 0.9239 = 0.3827.
-With the second token in every sentence, P is that of the first alone:
+(0.7071). The mean frame is g = (0.8536, 0.3536), with length 0.9239. The end token is (0, 1), so coarse is 0.3536 /
+0.9239 = 0.3827. If the second token occurs in every sentence, it weighs nothing, and only the first token decides P:
 
 >>> float(score(sentence, video, idf([(1, 2), (2,)])).precision[0])
 1.0
@@ -49,7 +49,7 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Idf:
-    """Weights of tokens; a token that occurs in no sentence weighs `unknown`."""
+    """The IDF weights of tokens. `known` maps token ids to weights; any other token gets the weight `unknown`."""
 
     known: Mapping[int, float]
     unknown: float
@@ -81,7 +81,10 @@ class SentenceVectors:
 
 @dataclass(frozen=True, slots=True)
 class EmScores:
-    """EMScores of one sentence with each of several videos: arrays `(videos,)` of values from -1 to 1."""
+    """EMScores of one sentence with each of several videos.
+
+    Every field is an array `(videos,)` with one value from -1 to 1 for each video. See the module for their formulas.
+    """
 
     coarse: Doubles
     precision: Doubles

@@ -2,7 +2,7 @@
 
 On processors that multiply bfloat16 several times as fast as float32, a coarse pass first computes all scores in
 bfloat16. It rules out captions that cannot be among the best despite the rounding, so the results are the same without
-it. With AMX this product takes a seventh of NumPy's time.
+it. On processors with AMX instructions, the product in bfloat16 takes a seventh of the time of NumPy's in float32.
 """
 
 import sys
@@ -26,7 +26,7 @@ _TIMES_AS_FAST = 2
 
 
 def coarse_pays(vectors: FloatArray, queries: int) -> bool:
-    """Return whether a coarse pass in bfloat16 makes this many queries faster, by a short trial on this machine."""
+    """Return whether a coarse pass in bfloat16 saves time for this many queries, from a short trial on this machine."""
     if len(vectors) * queries < (_PAIRS_WITH_TORCH if "torch" in sys.modules else _PAIRS_WITHOUT):
         return False
     import torch
@@ -214,7 +214,10 @@ def top_moments(
     *,
     progress: Steps | None = None,
 ) -> Ranking:
-    """Return `Captions.top` for any number of queries; `progress` is called with (queries done, all queries)."""
+    """Return what `Captions.top` returns, for any number of queries.
+
+    `progress` is called with (queries done, all queries).
+    """
     captions = Captions(caption_vectors, caption_moments, queries=len(query_vectors))
     parts = [captions.top(query_vectors[:0], k)]
     for start in range(0, len(query_vectors), QUERIES_AT_ONCE):
@@ -227,7 +230,7 @@ def top_moments(
 def _nearest(
     queries: FloatArray, captions: FloatArray, depth: int, size: int, room: FloatArray
 ) -> tuple[Integers, Integers, FloatArray]:
-    """Return what `Captions._nearest` does, from float32 scores in groups of `size`.
+    """Return what `Captions._nearest` returns, from float32 scores in groups of `size`.
 
     `depth` must be below the number of captions. `room` is memory for the product, `(at least queries, captions)`;
     allocating it anew each time costs a tenth more.

@@ -114,7 +114,7 @@ class Ranking:
 
 
 def starting(counts: Integers) -> Integers:
-    """Return where runs of these lengths begin, and where the last one ends.
+    """Return the index at which each of several consecutive runs begins, given their lengths; then where the last ends.
 
     >>> starting(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -123,7 +123,7 @@ def starting(counts: Integers) -> Integers:
 
 
 def spans(starts: Integers, counts: Integers) -> Integers:
-    """Return the integers of runs that begin at `starts` and have these lengths, one run after the other.
+    """Return runs of consecutive integers, one run after the other: run i has `counts[i]` integers from `starts[i]` on.
 
     >>> spans(np.array([7, 3]), np.array([2, 3])).tolist()
     [7, 8, 3, 4, 5]
@@ -192,7 +192,7 @@ def settled(ranking: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.b
 
 
 def left_out(candidates: Sequence[Candidate], caption_moments: Sequence[Sequence[int]]) -> int:
-    """Return how many moments the cut left out although a chosen candidate has exactly the same text.
+    """Return how many moments are not among the candidates although a candidate has exactly the same caption.
 
     Such moments tie with the last candidate, so only their ids kept them out. People should be told about them.
 

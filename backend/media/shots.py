@@ -1,9 +1,10 @@
 """Find the shots of a video: what one camera recorded without a break, between cuts, dissolves and fades.
 
 Every frame is examined at 48 x 27 pixels. At a *cut* a frame differs much from the one before, several times more than
-its neighbours do, and the picture stays different afterwards (after a flash it does not). In a *dissolve* the middle
-looks like the mean of its two ends, which are different pictures. Moving things and cameras do not look like that, and
-a lamp that is switched on leaves the picture similar. A *fade* goes through a picture without any content.
+its neighbours do, and the picture stays different afterwards. After a flash it does not, so a flash is no cut. In a
+*dissolve* the picture in the middle looks like the mean of the first and the last picture, which differ. The motion of
+things or of the camera does not look like that. If a lamp is switched on, the first and the last picture are too
+similar. A *fade* goes through a picture without any content.
 
 Measured against PySceneDetect in docs/decisions/080-moments.md.
 """
@@ -55,7 +56,8 @@ def find_shots(
 ) -> list[tuple[float, float]]:
     """Return the shots of a video as (start, end) in seconds, without gaps, from 0 to its end.
 
-    After a cut, a shot begins at the exact time of its first frame; after a dissolve or a fade, in the middle of it.
+    After a cut, a shot begins at the exact time of its first frame. After a dissolve or a fade, it begins at the middle
+    of the dissolve or fade.
 
     Args:
         source: a video file, or a folder of frames.
@@ -96,7 +98,10 @@ def _blocks(source: Source) -> Iterator[tuple[_Numbers, _Pictures, bool]]:
 
 
 class _Measured:
-    """How much every frame differs from others, to find cuts, dissolves and fades; old pictures are not kept."""
+    """Measures how much every frame differs from frames near it, and finds cuts, dissolves and fades.
+
+    Pictures that are no longer needed are dropped.
+    """
 
     def __init__(self) -> None:
         self._found: list[tuple[_Numbers, _Numbers, _Numbers, NDArray[np.bool_], _Numbers, _Numbers]] = []
@@ -105,7 +110,7 @@ class _Measured:
         self._done = 0  # how many of the held pictures are measured
 
     def add(self, times: _Numbers, pictures: _Pictures, *, final: bool) -> None:
-        """Measure the frames whose neighbours are known."""
+        """Add a block of frames, and measure those whose later neighbours are known; with `final`, measure all."""
         times = np.concatenate([self._held[0], times])
         pictures = np.concatenate([self._held[1], pictures])
         if not len(times):
@@ -178,6 +183,6 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _unless_near(times: list[float], time_s: float) -> None:
-    """Add a change, unless one was found near it already."""
+    """Add the time of a change of shots to `times`, unless a time in it is near already."""
     if all(abs(time_s - other) >= SPAN_S / 2 for other in times):
         times.append(time_s)

@@ -156,7 +156,7 @@ class _Run:
         self._graph = _converter(first.sound)
 
     def converted(self, frame: _Frame | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Convert a frame (None: the end), and yield the samples that are ready, with their place."""
+        """Convert a frame (None: the end). Yield blocks of samples that are ready, each with its place in samples."""
         if frame is not None:
             self.ends += frame.length
         with suppress(av.FFmpegError):

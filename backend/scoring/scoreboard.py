@@ -59,8 +59,8 @@ class ScoredRun:
 class Setting:
     """Entries that a special evaluation, such as one in pools, adds to the summary; see `scoring.pools`.
 
-    `options` are listed with those of the preset. `facts` belong to the whole summary. `of_run` has the entries
-    of each run, by its name.
+    `options` are added to the options of the preset. `facts` are added to the summary itself. `of_run` has the entries
+    to add to each run, by the run's name.
     """
 
     options: Mapping[str, str | bool | float] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Scoreboard:
 
     @property
     def middle(self) -> tuple[int, float]:
-        """The middle cut-off and the middle mu of those in use."""
+        """The middle one of the cut-offs K in use, and the middle one of the IoU thresholds mu in use."""
         return self.settings.middle
 
     def noted(self, note: str) -> "Scoreboard":
@@ -118,7 +118,10 @@ class Scoreboard:
         return replace(self, runs=tuple(sorted(runs, key=lambda run: run.upper_bound)))
 
     def falling(self, values: Floats) -> list[int]:
-        """Return the runs' numbers by falling mean of `values`, shape (runs, Q); upper bounds come last."""
+        """Return the numbers of the runs, those with the highest mean of `values` first and upper bounds last.
+
+        `values` has shape (runs, Q).
+        """
         order: list[int] = np.argsort(-values.mean(axis=1), kind="stable").tolist()
         return sorted(order, key=lambda number: self.runs[number].upper_bound)
 
@@ -150,12 +153,12 @@ class Scoreboard:
         return shared, values
 
     def meeting(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> Meeting:
-        """Match a run's predictions, by default at the highest K and the middle mu."""
+        """Match a run's predictions with the truth's moments, by default at the highest K and the middle mu."""
         cutoff = max(self.settings.k) if k is None else k
         return meet(self.key, run.ranked, self.settings, cutoff, self.middle[1] if mu is None else mu)
 
     def fates(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> FateCounts:
-        """Return the error analysis of a run: its counts of fates."""
+        """Return the error analysis of a run: how many relevant moments it found, missed and so on."""
         return count_fates(self.key, self.meeting(run, k, mu), self.settings.min_relevance)
 
     def cases(self, queries: Iterable[int], k: int | None = None, mu: float | None = None) -> list[Case]:
@@ -164,7 +167,7 @@ class Scoreboard:
         return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
 
     def breakdown(self, by: str) -> Breakdown:
-        """Return the truth's queries in groups."""
+        """Return the truth's queries in the groups of the breakdown `by`."""
         return break_down(by, self.key.truth, self.settings.min_relevance)
 
     def summary(self, by: Sequence[str] = (), *, errors: bool = False) -> dict[str, Any]:
@@ -294,7 +297,7 @@ def score_runs(
 def _score(
     shared: tuple[AnswerKey, Settings, Narrowing | None, bool, str | None], run: Run
 ) -> tuple[RankedRun, Scores] | list[Problem]:
-    """Score one run, as one unit of work; return its ranked predictions and scores, or its problems."""
+    """Score one run; return its ranked predictions and scores, or its problems. Worker processes call this."""
     key, settings, narrowing, part, judged = shared
     try:
         ranked = prepare_run(run, key, settings, narrowing, part=part)

@@ -73,7 +73,7 @@ def parts(db: SqliteDatabase, kind: str) -> list[tuple[str, str]]:
 
 
 def _undouble_percent(statement: str) -> str:
-    """Undo the doubling of `%`, which only statements with parameters need."""
+    """Replace each `%%` by `%`. Only statements with parameters need doubled percent signs."""
     return statement.replace("%%", "%")
 
 

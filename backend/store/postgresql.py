@@ -2,7 +2,7 @@
 
 It accepts the same statements as SQLite (see `dialect`) and returns the same values: numbers for truth values, and rows
 that are read by index and by name. As with SQLite, one transaction writes at a time, whatever the number of servers.
-Each takes an advisory lock of the database, which ends with the transaction.
+Each such transaction holds an advisory lock of the database until it ends.
 """
 
 import sqlite3
@@ -204,7 +204,8 @@ class PostgresStore:
     def _lent(self, first: Callable[[Raw], Answer]) -> Iterator[tuple[Raw, Answer]]:
         """Borrow a connection, and call `first` with it, which shows whether the connection still works.
 
-        If it is broken, nothing was changed, and the next connection is tried: at most as many as the pool may hold.
+        If the connection is broken, nothing was changed, and the next one is tried. At most as many are tried as the
+        pool may have.
         """
         lying = CONNECTIONS
         while True:

@@ -40,7 +40,7 @@ def require_suffix(out: Path) -> None:
 
 
 def require_names(out: Path, videos: Iterable[str]) -> None:
-    """Refuse video names that HDF5 cannot store unchanged; a slash makes a group, as usual in the field.
+    """Refuse video names that HDF5 cannot store unchanged; a slash in a name makes an HDF5 group.
 
     Raises:
         InputError: lists each such name; or one name is a part of another's path.

@@ -96,7 +96,7 @@ def require_texts(task: SearchTask) -> None:
 
 
 def in_ms(video: str, start_s: float, end_s: float, score: float) -> Predicted:
-    """Return a prediction with times in whole milliseconds, at least one apart.
+    """Return a prediction whose times are rounded down to milliseconds; the end is at least 1 ms after the start.
 
     This keeps files readable, and measures compute such times exactly without extra work.
 

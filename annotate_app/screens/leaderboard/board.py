@@ -82,7 +82,7 @@ def ranking(
         board: the leaderboard.
         scores: the scores of the runs.
         version: identifies the scores in the cache.
-        beside: draws what belongs directly below the table.
+        beside: called to draw more directly below the table.
     """
     names = [run.name for run in scores.runs]
     with st.container(horizontal=True):
@@ -171,7 +171,8 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
 def _with_statistics(_scores: Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
     """Return the summary of the scores with statistics, cached.
 
-    Each time the page is drawn, it needs them. Drawing 10,000 resamples of every measure again would take too long.
+    The page needs it each time it is drawn, and computing 10,000 resamples of every measure each time would take too
+    long.
     """
     summary = _scores.summary()
     add_statistics(summary, _scores, Sureness(baseline))
@@ -368,7 +369,11 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
-    """Return the title of each query by its id. If several queries have the same title, add its id to each."""
+    """Return the title of each query in `order`, by query id.
+
+    Queries with the same title get their id added. `order` maps query numbers to the reason why a query is shown, which
+    is added too.
+    """
     titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())
     titles_by_id = {}

@@ -91,7 +91,7 @@ def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None
 
 
 def renew(annotator_id: AnnotatorId) -> None:
-    """Make a new one-time link for a person and show it once. The person's older links become invalid."""
+    """Make a new one-time link for a person and show it to the lead. The person's older links become invalid."""
 
     def act(project: Project, lead: Person) -> None:
         person, invitation = new_invitation(project, lead, annotator_id, now=time.time())

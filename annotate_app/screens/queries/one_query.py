@@ -76,7 +76,7 @@ def _back() -> None:
 def _walk(project: Project, lead: Person, query_filter: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
     """Draw the buttons to the list and to the neighbouring queries.
 
-    Draw them even if this query has left the list because somebody opened a batch.
+    Draw them even if the query no longer matches the filter, for example because somebody opened its next batch.
     """
     place = query_place(project, lead, query_filter, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
@@ -132,7 +132,7 @@ def _facts(review: QueryReview) -> str:
 def _opened_candidate(project: Project, lead: Person, query_id: QueryId) -> None:
     """Draw the opened candidate, and the buttons to its neighbours.
 
-    A dialog runs without the rest of the page, so it reads its pairs itself.
+    It is drawn in a dialog, which Streamlit runs without the rest of the page. So it reads the query's pairs itself.
     """
     rank = address_state.read_number(PAIR)
     pairs = [pair for pair in query_pairs(project, lead, query_id) if not pair.probe]

@@ -34,7 +34,10 @@ _PROBLEM = "reported_problem"
 
 
 def review_clip(pair: PairReview | CalibrationPair, place: str = "") -> None:
-    """Draw the clip of a pair, which plays while in view. Call it once at most for a pair and `place` of a page."""
+    """Draw the clip of a pair, which plays while in view.
+
+    If a page draws the same pair twice, give each call another `place`.
+    """
     gif = {"src": full_path(f"/clips/{pair.pair}.gif"), "name": f"{pair.video}_{pair.start_s:.2f}-{pair.end_s:.2f}.gif"}
     moment_clip(pair, f"clip-{place}{pair.pair}", f"/clips/{pair.pair}.mp4", gif)
 

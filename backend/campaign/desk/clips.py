@@ -44,7 +44,7 @@ def clip_for(project: Project, person: Lead | Annotator, pair: PairKey, *, conte
         context: return a longer clip, with some seconds before and after the moment. The job says how many.
 
     Raises:
-        NotAllowed: the pair is not on this person's desk.
+        NotAllowed: this person may not see the pair's clip.
         VideoUnreadable: the project does not know the video's file.
     """
     job, duration_s = _job(project, _visible(project, person, pair))
@@ -74,7 +74,7 @@ def storyboard_for(project: Project, person: Lead | Annotator, pair: PairKey) ->
     """Return the storyboard of a pair's clip, for a person who may see the clip.
 
     Raises:
-        NotAllowed: the pair is not on this person's desk.
+        NotAllowed: this person may not see the pair's clip.
         VideoUnreadable: the project does not know the video's file.
     """
     return jobs.storyboard(_job(project, _visible(project, person, pair))[0])
@@ -105,7 +105,7 @@ def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reaso
     """Block a clip that the server cannot make: nobody gets it, and leads can read the reason.
 
     Raises:
-        NotAllowed: the pair is neither on the person's desk nor reported by them.
+        NotAllowed: this person may not see the pair's clip, and did not report it.
     """
     try:
         row = _visible(project, person, pair)
@@ -117,13 +117,13 @@ def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reaso
 
 @signed_in
 def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, reason: str, *, now: float) -> bool:
-    """Record that a browser could not show a clip of its desk, as a skip of the pair with a broken clip.
+    """Record that a person's browser could not show a clip: the pair is skipped for its broken clip.
 
     Items of an exam cannot be skipped, but their clips can be reported too. A lead's report blocks the clip at once.
 
     Returns:
-        Whether the report was accepted. It is refused if the clip is not on this person's desk, they are paused, or
-        they report too much.
+        Whether the report was accepted. It is refused if this person does not have the clip to grade, is paused, or
+        reports too many clips.
     """
     require_desk(project, person)
     event = SkipEvent(pair, SkipKind.BROKEN_CLIP, reason, secrets.token_hex(16))
@@ -178,7 +178,7 @@ def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRo
 
 
 def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> bool:
-    """Return whether a pair is on an annotator's desk: an exam item, a pair they hold, or a recent grade."""
+    """Return whether an annotator may see a pair: an exam item, a pair they hold, or one they graded recently."""
     me = person.annotator_id
     if assignments.is_paused(db, me):
         return False

@@ -1,4 +1,4 @@
-"""Take grades and skips from an annotator's browser, and return receipts and a fresh desk.
+"""Record the grades and skips from an annotator's browser; return receipts and a fresh desk, the pairs to grade next.
 
 *Reads* accounts, pauses, the guideline, exams, gold, seats. *Writes* through other modules: judgements by
 `judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`.
@@ -240,7 +240,7 @@ def _work(project: Project, db: Database, annotator: Annotator, *, now: float, s
 
 
 def _is_elsewhere(project: Project, person: Lead | Annotator, window: str, *, takes: bool, now: float) -> bool:
-    """Return whether another window of this person has the desk, which belongs to the one that took it last.
+    """Return whether the desk belongs to another window of this person: to the window that took it last.
 
     The windows may belong to different browsers and computers, and talk to different front ends. For a window without
     a name the answer is False.

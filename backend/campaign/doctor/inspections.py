@@ -51,7 +51,10 @@ def long_leases(project: Project, db: Database, now: float) -> list[str]:
 
 
 def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Yield the pairs with more or fewer seats than the rule gives; see `backend.campaign.judging.grades.settle`."""
+    """Yield the pairs with more or fewer seats (places for annotators) than their grades call for.
+
+    `backend.campaign.judging.grades.settle` sets the right number.
+    """
     grades, rule, re_opened = pair_status.grades_by_pair(db), consensus_rule(db), pair_status.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
         pair_grades = grades.get(pair, [])
@@ -68,7 +71,7 @@ def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def wrong_consensus(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Return the pairs whose stored verdict differs from what the rule, or a lead's decision, gives now."""
+    """Return the pairs whose stored verdict differs from that of the consensus rule, or of a lead's decision."""
     expected = expected_verdicts(db)
     stored = invariants.consensus_rows(db)
     return [f"pair {pair}" for pair in sorted({*expected, *stored}) if expected.get(pair) != stored.get(pair)]
@@ -96,7 +99,10 @@ def clip_files(project: Project) -> dict[str, os.stat_result]:
 
 
 def predicted(files: Iterable[str]) -> list[str]:
-    """Return the finished clips of predictions of runs. They belong to no moment, and go when the cache is full."""
+    """Return the finished clips of predictions of runs.
+
+    They belong to no moment, and are deleted when the cache is full.
+    """
     return [name for name in files if name.startswith(PREDICTED) and name.endswith(FINISHED)]
 
 

@@ -1,8 +1,8 @@
 """Give annotators assignments and quotas, pause or suspend people, and sign them out.
 
-Grades are never touched. Pairs that people hold and have not graded go back to the queue at once; a grade that arrives
-for such a pair later is refused and kept in the event log. Paused people can still sign in, and read the guideline and
-their own work. `judging.queue` applies pauses and assignments to the desk.
+Grades are never touched. If a change takes pairs away from people who hold them ungraded, these go back to the queue at
+once. A later grade for such a pair is refused, and kept in the event log. Paused people can still sign in, and read the
+guideline and their own work. `judging.queue` applies pauses and assignments to the desk.
 
 *Reads* annotator, query, session, pause. *Writes* annotator, session, pause, assignment, assigned_query, seats, events.
 """
@@ -152,7 +152,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
 
 
 def return_seats(db: Database, annotator_id: AnnotatorId, actor: AnnotatorId | None, why: str, *, now: float) -> None:
-    """Give back the seats that a person holds and has not graded, and record that in the event log with `why`."""
+    """Give back a person's ungraded seats, and record that in the event log with the reason `why`."""
     if pairs := seats.release(db, annotator_id):
         payload = {"pairs": pairs, "why": why}
         subject = f"annotator:{annotator_id}"
@@ -169,7 +169,7 @@ def assign(
     seen: Mapping[AnnotatorId, int] | None = None,
     now: float,
 ) -> int:
-    """Give annotators an assignment: a split, a part or chosen queries to grade, or quotas.
+    """Give annotators an assignment: the queries to grade (a split, a part of it, or chosen ones), quotas, or both.
 
     It replaces the assignment that they have. Pairs of other queries that they hold go back at once, except gold
     questions. After an error nobody's assignment has changed.
@@ -188,7 +188,7 @@ def assign(
 
     Raises:
         Overtaken: the assignment of one of the people is not the one that the lead saw.
-        ProjectError: no people, an unknown person, or a lead; or the assignment is empty or impossible.
+        ProjectError: nobody is named, one of the people is unknown or a lead, or the assignment is empty or impossible.
     """
     _require_sound(assignment)
     if not annotators:

@@ -1,6 +1,6 @@
 """Read decoded truth and run files into columns, and report every fault with its row.
 
-`fast` reads the same files in a tenth of the time, but gives up at the first doubt. This module then reads the file.
+`fast` reads the same files in a tenth of the time, but gives up at anything unusual. This module then reads the file.
 """
 
 from collections.abc import Mapping

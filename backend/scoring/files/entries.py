@@ -39,7 +39,7 @@ from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offs
 
 @dataclass(slots=True)
 class Group:
-    """The raw rows of one query."""
+    """One query with its moments as they were given, not yet checked."""
 
     query: object
     row: int
@@ -68,7 +68,7 @@ def parse_run_mapping(run: Mapping[Any, Any], file: str = "run", name: NameVideo
 
 
 def mapping_groups(document: Mapping[Any, Any], file: str) -> Some[Group]:
-    """Return the groups of `{query: rows}`, and the problems of queries whose value is no list."""
+    """Return a `Group` for each query of `{query: rows}`, and the problems of queries whose value is no list."""
     problems = []
     groups = []
     for row, (query, items) in enumerate(document.items(), start=1):
@@ -232,7 +232,7 @@ def _columns_of(
 ) -> tuple[dict[str, Any], Floats, list[Problem]]:
     """Return the fields of `Spans`, the relevances or scores, and the problems of the rows that were left out.
 
-    `read` is applied to all items at once.
+    `read` turns a list of items into columns.
     """
     known = _with_ids(groups, file)
     try:
@@ -270,7 +270,7 @@ def _gathered(
 
 
 def _with_ids(groups: list[Group], file: str) -> Some[Group]:
-    """Return the groups that have a valid query id of their own, and the problems of the others."""
+    """Return the groups whose query id is valid and not that of an earlier group, and the problems of the others."""
     if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
         texts = list(map(str, queries))
         if len(set(texts)) == len(texts) and all(map(is_visible, texts)) and "".join(texts).isascii():
@@ -294,7 +294,8 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
 def _readable(groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo) -> Some[Group]:
     """Find the items that can be read, after an attempt to read all of them at once has failed.
 
-    Return these items, and the problems of the others. Items are tried query by query, then one by one.
+    Return groups with these items, and the problems of the others. Each query's items are tried together first, and one
+    by one if that fails.
     """
     readable: Some[Group] = Some()
     for group in groups:

@@ -23,9 +23,10 @@ _NAMED = 9
 class Places:
     """The P places of a file of pools, sorted by query, then by video.
 
-    `query` (P,) is the number of a place's query. `is_own` (P,) tells whether the place is the query's own video.
-    `keys` (P,) are `query * videos + video`, where `videos` is the number of videos. `short` holds the ids of queries
-    whose pool is not full; they do not count.
+    The arrays have one value for each place: `query` (P,) is the number of its query. `is_own` (P,) tells whether its
+    video is the query's own video, from which the query comes. `keys` (P,) are `query * videos + video`, where `videos`
+    is the number of videos. `short` has the ids of queries whose pool has too few videos; these queries do not count in
+    scores.
     """
 
     file: str
@@ -107,7 +108,9 @@ class Places:
 
 
 def first_at(place: Indices, places: int) -> Indices:
-    """Return the index of the first of N predictions at each place, N where there is none.
+    """Return for each place the index of the first prediction there.
+
+    Where there is no prediction, it is N, the number of predictions.
 
     >>> first_at(np.array([2, 0, 2]), 3).tolist()
     [1, 3, 0]

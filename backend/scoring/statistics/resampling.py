@@ -1,8 +1,8 @@
 """Compute intervals of means, paired tests of differences, and groups of runs that do not differ significantly.
 
 Every function works on arrays whose last axis is the queries. Random numbers come from a seed that the caller reports.
-Resamples and signs depend only on the seed and the number of queries. A run's interval therefore does not depend
-on the other runs and measures of the table.
+The random samples of queries and the random signs depend only on the seed and the number of queries. So a run's
+interval does not depend on the other runs and measures that are compared.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -53,8 +53,9 @@ class Comparison:
 def bootstrap_means(values: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
     """Return the means of `resamples` samples of the queries, drawn with replacement: shape (resamples, ...).
 
-    Each row uses the same sample for all series, so differences between its entries are paired.
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13.
+    Each row of the result uses the same sample of queries for all runs and measures in `values`. So differences between
+    the entries of a row are paired. Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6
+    and 13.
 
     Args:
         values: shape (..., queries), at least one query.

@@ -15,7 +15,7 @@ from backend.scoring.studies.study import Study
 def write_study(study: Study, folder: Path) -> list[Path]:
     """Write `NAME.csv`, `NAME.png` and `NAME.svg` into a folder, which is made if needed. Existing files are replaced.
 
-    Every row of the CSV repeats the study's choices, so that no number stands without them.
+    Every row of the CSV repeats the study's choices (its options), so that each number can be understood by itself.
 
     Raises:
         ProjectError: the folder cannot be written.

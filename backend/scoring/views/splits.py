@@ -30,7 +30,7 @@ class Row:
 
     @property
     def upper_bound(self) -> bool:
-        """Return whether its runs are upper bounds, which compete with no other row."""
+        """Whether its runs are upper bounds, which are not compared with other rows."""
         return all(run.get("upper_bound", False) for runs in self.runs.values() for run in runs)
 
 
@@ -54,7 +54,7 @@ def joined(summaries: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 def parts_of(summary: Summary) -> list[tuple[str, Summary]]:
     """Return the summary of each split with its name.
 
-    A summary without splits is one part. It has the split of its runs as its name, or an empty name.
+    A summary without splits is one part. Its name is the split that its runs name, or empty if they name none.
     """
     if "splits" in summary:
         return list(summary["splits"].items())
@@ -148,7 +148,7 @@ def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -
 
 
 def span_of(sizes: Sequence[int]) -> str:
-    """Return the range of some counts: one number if all are equal, `-` if there are none."""
+    """Return the lowest and highest of some counts as text: one number if all are equal, `-` if there are none."""
     if not sizes:
         return "-"
     low, high = min(sizes), max(sizes)

@@ -1,4 +1,4 @@
-"""Write the text around the numbers of a paper's table: heads as text and in LaTeX, and the caption.
+"""Write the text around the numbers of a paper's table: its column heads, as text and in LaTeX, and its caption.
 
 Reads and writes nothing.
 """
@@ -65,7 +65,7 @@ def tex_level(entry: NamedKey) -> Head:
 
 
 def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: Shown) -> list[str]:
-    """Return the notes that stand beside the numbers: preset, sizes, and what ±, bold, daggers and brackets mean."""
+    """Return the notes in a table's caption: preset, sizes, and what ±, bold, daggers and brackets mean."""
     first = parts[0][1]
     notes = [f"Preset {conventions(first)}; {'; '.join(_size(split, part) for split, part in parts)}"]
     if benchmark := first.get("benchmark"):
@@ -112,6 +112,6 @@ def _size(split: str, part: Summary) -> str:
 
 
 def _unlike(parts: Sequence[tuple[str, Summary]]) -> str:
-    """Return a note if runs of a split count different queries, else an empty text. Each run's row gives its number."""
+    """Return a note if the runs of a split are scored on different numbers of queries; otherwise an empty text."""
     unlike = any(len({run["counted"] for run in part["runs"]}) > 1 for _, part in parts)
     return ", the most that do; means over other queries are not comparable with them" if unlike else ""

@@ -1,4 +1,4 @@
-"""Limit credited working time by when work was handed out; delay sign-in after wrong passwords.
+"""Record when seats were claimed, to limit credited working time; delay sign-in after wrong passwords.
 
 Nobody is locked out by wrong passwords.
 """
@@ -43,6 +43,6 @@ CREATE INDEX known_browser_person ON known_browser (annotator_id, known_at)
 
 @migrations()
 def m041_bounds(db: SqliteDatabase) -> None:
-    """Record when seats were claimed, count wrong passwords, and remember browsers."""
+    """Record when seats were claimed, count wrong passwords, and remember on which browsers people signed in."""
     run(db, CLAIMED)
     run(db, SIGN_IN)

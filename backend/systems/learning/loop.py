@@ -69,7 +69,7 @@ class TrainingMaterial:
     rival_vectors: Floats | None = None
 
     def longest(self, config: Config) -> int:
-        """The largest number of clips in a span."""
+        """The largest number of clips in a predicted span: as configured, or that of the longest training moment."""
         if config.predict.longest_s is not None:
             return max(1, math.ceil(config.predict.longest_s / self.clips.clip_s - 1e-6))
         return int((self.pairs.last - self.pairs.first).max()) + 1
@@ -124,7 +124,7 @@ def folder_of(config: Config, seed: int) -> Path:
 
 
 def identity_of(encoder: str | None, rate: float) -> str:
-    """Return a text that identifies features: their encoder and rate. A model card has it.
+    """Return a text that identifies features: their encoder and rate. Model cards state it.
 
     A model must search with the same kind of features that it was trained on.
     """
@@ -251,7 +251,10 @@ def _epoch(
 def loss_of(
     config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the loss of a batch, and the weighted means of its span and video losses."""
+    """Return the loss of a batch, and the two parts it is made of.
+
+    These are the weighted mean of the span losses and that of the video losses.
+    """
     options = config.loss
     queries, videos = network.queries(batch.vectors), network.videos(batch.clips, batch.mask)
     logits = network.span_logits(queries.location, videos.location, batch.mask)
@@ -276,7 +279,7 @@ def loss_of(
 
 
 def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
-    """Return the mean NDCG@20 of the validation queries by key, as `reelrank evaluate` computes it."""
+    """Return the mean NDCG@20 of the validation queries, for each IoU threshold, as `reelrank evaluate` computes it."""
     val = material.val
     run = predicting.predict(
         network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)

@@ -54,7 +54,8 @@ class Shape:
 class EncodedVideos:
     """Encoded videos.
 
-    `retrieval` `(videos, clips, D)`, of unit length; `location` of that shape; `mask` `(videos, clips)`, bool.
+    `retrieval` `(videos, clips, D)` has vectors of unit length, for finding the video. `location` has the same shape,
+    for finding the moment in it. `mask` `(videos, clips)` is True where there is a clip.
     """
 
     retrieval: Tensor
@@ -64,7 +65,11 @@ class EncodedVideos:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedQueries:
-    """Encoded queries: `retrieval` `(queries, D)`, of unit length; `location` of the same shape."""
+    """Encoded queries, each encoded twice.
+
+    `retrieval` `(queries, D)` has vectors of unit length, for finding the video. `location` has the same shape, for
+    finding the moment in it.
+    """
 
     retrieval: Tensor
     location: Tensor
@@ -121,12 +126,12 @@ class LateInteraction(nn.Module):
         """Return the logits of start and end for each pair of a query and a video.
 
         Args:
-            queries: `(videos, D)`, `location` of queries.
+            queries: `(videos, D)`, `location` of one query for each video.
             clips: `(videos, clips, D)`, `location` of videos.
             mask: bool `(videos, clips)`.
 
         Returns:
-            Both `(videos, clips)`, -inf where there is no clip.
+            The logits of each clip as the start and as the end, each `(videos, clips)`; -inf where there is no clip.
         """
         similarity = torch.einsum("vd,vld->vl", queries, clips) / math.sqrt(self.shape.hidden)
         logits = self.ends(similarity.masked_fill(~mask, 0.0)[:, None])
@@ -147,8 +152,9 @@ def video_scores(queries: EncodedQueries, videos: EncodedVideos) -> Tensor:
 def positions(length: int, hidden: int) -> Tensor:
     """Return position encodings, `(length, hidden)`, for videos of any length.
 
-    Vaswani et al. 2017, "Attention Is All You Need", section 3.5: sines at even numbers, cosines at odd ones, of
-    place / 10000^(number / hidden); place 0 is 0, 1, 0, 1, ...
+    Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5. For each even n below `hidden`, the encoding
+    of clip number p (from 0) has sin(p / 10000^(n / hidden)) at n, and the cosine of the same angle at n + 1. So the
+    encoding of clip 0 is 0, 1, 0, 1, ...
     """
     angle = torch.arange(length)[:, None] / 10000 ** (torch.arange(0, hidden, 2) / hidden)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
@@ -158,8 +164,8 @@ def span_loss(start: Tensor, end: Tensor, first: Tensor, last: Tensor) -> Tensor
     """Return the span loss of each pair, -log p_start(first) - log p_end(last), `(pairs,)`.
 
     Args:
-        start: logits, `(pairs, clips)`, -inf where there is no clip.
-        end: the same.
+        start: logits of the start, `(pairs, clips)`, -inf where there is no clip.
+        end: logits of the end, as for `start`.
         first: int64 `(pairs,)`, the first clip of the moment.
         last: int64 `(pairs,)`, its last clip.
 
@@ -174,7 +180,8 @@ def negatives_of(positives: Tensor, *, masked: bool) -> Tensor:
 
     Args:
         positives: bool `(pairs, pairs)`, whether the video of pair j has a moment of the query of pair i.
-        masked: whether all positives are left out (TVR-Ranking, C.1); if not, only each pair's own video is.
+        masked: whether all positives are left out of the negatives (TVR-Ranking, C.1). Otherwise only each pair's own
+            video is left out.
     """
     return ~positives if masked else ~torch.eye(len(positives), dtype=torch.bool, device=positives.device)
 
@@ -189,7 +196,7 @@ def nce_loss(scores: Tensor, negatives: Tensor, temperature: float) -> Tensor:
     ReLoCLNet has inner products where we have cosines and T, and its code counts e(s_ii) twice in the denominator.
 
     Args:
-        scores: `(pairs, pairs)`.
+        scores: `(pairs, pairs)`, the score of the query of pair i and the video of pair j.
         negatives: see `negatives_of`.
         temperature: T, above 0.
 
@@ -211,7 +218,7 @@ def hinge_loss(scores: Tensor, negatives: Tensor, margin: float) -> Tensor:
     negatives.
 
     Args:
-        scores: `(pairs, pairs)`.
+        scores: `(pairs, pairs)`, the score of the query of pair i and the video of pair j.
         negatives: see `negatives_of`.
         margin: D.
 

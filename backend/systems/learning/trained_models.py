@@ -85,8 +85,8 @@ def predict_run(
         folder: the folder of one seed, made by `train_model`.
         out: the run file to make.
         split: the split whose queries are answered.
-        release: the folder of the release; None takes its place in training.
-        features: the file of features; None takes its place in training.
+        release: the folder of the release; None is the folder that training used.
+        features: the file of features; None is the file that training used.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
@@ -121,7 +121,7 @@ def predict_run(
 
 
 def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
-    """Return the data that training needs, checked against each other."""
+    """Return the data that training needs, after checking that release, features and negatives fit together."""
     home, file = Path(settings.release), Path(settings.features)
     training = _training(home, settings.top)
     val = _asked_queries(home / "val.json")

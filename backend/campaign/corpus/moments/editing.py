@@ -210,8 +210,8 @@ def _seconds(text: str) -> float:
 def moment_clip(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
     """Return the clip of any span of a video, cut off at the video's end.
 
-    A moment of the project has the clip that annotators see. Any other span has a separate kind of clip, so that the
-    doctor does not take it for an orphaned clip.
+    A moment of the project has the clip that annotators see. The clip of any other span is marked as such in its file
+    name. Otherwise `reelrank doctor` would report it as a clip that belongs to no moment.
 
     Raises:
         NotAllowed: not a lead.

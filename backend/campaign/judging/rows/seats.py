@@ -1,14 +1,15 @@
 """SQL for seats: places for annotators at pairs, which are claimed, held, given back and graded.
 
-A seat is free, held by a person until the lease runs out, or judged by a person for good. Each pair has one row for
-each grade it may get, so no code compares a count with a limit. While a lead's decision on a pair stands, its seats are
-closed: nobody can claim them, but whoever holds one may still grade. A held seat is shown once its clip was on the
-holder's screen. A person who claims the seat, or comes back after its lease ran out, starts with a seat not yet shown.
+A seat is free, held by a person until the lease runs out, or judged by a person for good. Each pair has one row in the
+table `seat` for each grade that it may get. So no code has to compare the number of grades with a limit. While a lead's
+decision on a pair stands, its seats are closed: nobody can claim them, but whoever holds one may still grade. A held
+seat is shown once its clip was on the holder's screen. A person who claims the seat, or comes back after its lease ran
+out, starts with a seat not yet shown.
 
-A gold question is a place for one person alone (`gold_seat`). To that person it looks like a second-round seat at a
-pair that waits for its last grade: the same functions offer, claim, hold, show, give back and grade it. Its grades are
-no judgements, and nobody else learns of it. Functions about one person include their gold questions, so that nothing
-tells these apart. Functions about a pair, a batch or the campaign leave them out.
+A gold question is a pair with a known grade. Its seat is for one person alone (table `gold_seat`). To that person it
+looks like a second-round seat at a pair that waits for its last grade: the same functions offer, claim, hold, show,
+give back and grade it. Its grades are no judgements, and nobody else learns of it. Functions about one person include
+their gold questions, so that nothing tells these apart. Functions about a pair, a batch or the campaign leave them out.
 `backend.campaign.qualification.gold` chooses the gold questions of each person.
 """
 
@@ -79,7 +80,11 @@ class HeldPair:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One person's place at one pair. A `judged` seat never changes hands; a grade at a `gold` one is no judgement."""
+    """The seat of one person at one pair.
+
+    A `judged` seat stays with this person for good. If it is `gold`, the pair is a gold question, and its grade is no
+    judgement.
+    """
 
     pair_id: PairId
     seat_no: int
@@ -142,7 +147,7 @@ def answered_in_exam(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
 
 
 def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
-    """Return the numbers of the free seats of a pair, the lowest first."""
+    """Return the numbers (`seat_no`) of the free seats of a pair, the lowest first."""
     rows = db.conn.execute(
         f"SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {FREE} ORDER BY s.seat_no",
         {"pair": pair_id, "now": now},
@@ -163,8 +168,8 @@ def assign_seat(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) ->
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
     """Claim the lowest free seat of a pair, or the person's gold question there.
 
-    One statement claims a seat, so nobody can come between. Seats without a holder go first, because a holder whose
-    lease ran out may come back with a grade.
+    A single SQL statement does this, so two people cannot claim the same seat. Seats without a holder are claimed
+    before those whose lease ran out, because the holder of such a seat may come back with a grade.
 
     Returns:
         Whether the person got a seat; never a second one at the same pair.
@@ -191,7 +196,7 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
 
 
 def claims_made(db: Database, me: AnnotatorId) -> int:
-    """Return the number of this person's last claim, counting seats and gold questions; 0 without any."""
+    """Return the number of this person's latest claim of a seat or gold question; 0 if they have claimed none."""
     return int(db.conn.execute(f"SELECT {_CLAIMS}", {"me": me}).fetchone()[0])
 
 
@@ -254,7 +259,7 @@ def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
 
 
 def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
-    """Mark a seat as judged: its lease ends, its holder stays."""
+    """Mark a seat as judged: its lease ends, and it stays with its holder for good."""
     if seat.gold:
         db.conn.execute(
             "UPDATE gold_seat SET lease_until = NULL WHERE pair_id = ? AND annotator_id = ?", [seat.pair_id, me]
@@ -266,7 +271,7 @@ def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
 
 
 def open_second_round(db: Database, pair_id: PairId) -> bool:
-    """Add the two further seats of an escalated pair unless they exist; return whether they are new."""
+    """Add two seats to an escalated pair, for its second round, unless it has them; return whether they were added."""
     cursor = db.conn.executemany(
         "INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (?, ?)",
         ((pair_id, seat_no) for seat_no in SECOND_ROUND_SEATS),
@@ -275,7 +280,7 @@ def open_second_round(db: Database, pair_id: PairId) -> bool:
 
 
 def close_second_round(db: Database, pair_id: PairId) -> bool:
-    """Remove the further seats at which nobody has graded; return whether there were any.
+    """Remove a pair's second-round seats at which nobody has graded; return whether there were any.
 
     Whoever holds such a seat has not seen the pair yet. Once they have seen it, `annotator_has_gone_on` forbids the
     correction that would remove their seat.
@@ -328,7 +333,7 @@ def re_opened_in_use(db: Database, pair_id: PairId, *, now: float) -> str | None
 
 
 def close_re_opened(db: Database, pair_id: PairId) -> None:
-    """Remove the seats that re-opening a pair added; nobody may have used them."""
+    """Remove the seats that re-opening a pair added. Call it only if `re_opened_in_use` returns None."""
     db.conn.execute("DELETE FROM seat WHERE pair_id = ? AND seat_no >= ?", [pair_id, min(RE_OPENED_SEATS)])
 
 

@@ -86,14 +86,14 @@ def hours(
 def expected_work(
     project: Project, by: Lead | Operator, *, batch_size: int, probe: int = 0, pooled: bool = False
 ) -> Expected:
-    """Return how many pairs candidates would make, how many grades these need, and how long the grading takes.
+    """Return how many pairs would be made if candidates were chosen now, and the grades and time that these need.
 
     Leads read this before candidates are chosen, because afterwards the work is in the queue.
 
     Args:
         project: a project with queries.
         by: a lead or an operator.
-        batch_size: candidates in a batch.
+        batch_size: how many candidates of each query are in its first batch.
         probe: how many queries are probed.
         pooled: whether runs find candidates too, which may be moments that the project does not have yet.
     """

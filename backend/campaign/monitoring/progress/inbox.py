@@ -82,7 +82,7 @@ def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
 
 
 def _without_team(db: Database) -> Waiting:
-    """Count the pairs that want grades, if nobody is there to give them."""
+    """Count the pairs that still need grades, if the project has no annotator who can give them."""
     has_team = any(not (person.suspended or person.simulated or person.elsewhere) for person in work.everybody(db))
     return Waiting() if has_team else Waiting(sum(work.kinds(db).values()))
 

@@ -15,7 +15,7 @@ _NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"
 
 
 def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
-    """Return every video by name, or only those with a trouble if `wrong`."""
+    """Return every video by name, or only those with a problem if `wrong`."""
     rows = db.conn.execute(
         "WITH pairs AS (SELECT v.video_id, "
         "sum(p.pair_id IS NOT NULL AND coalesce(c.verdict, 'escalated') = 'escalated') AS waiting, "

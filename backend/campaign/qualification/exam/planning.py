@@ -68,7 +68,10 @@ class ExamDraw:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A planned exam. `asked` is how many (queries, pairs of each) were requested; None for a file."""
+    """A planned exam or calibration round.
+
+    `asked` is how many (queries, pairs of each) were requested; None if the pairs come from a file.
+    """
 
     items: Sequence[Item]
     key: ExamKey
@@ -79,12 +82,12 @@ class Plan:
 
     @property
     def right(self) -> list[int]:
-        """The right grades of the items; empty while the exam has no key."""
+        """The right grade of each item; an empty list while the exam has no answer key."""
         return [right for _, right, _ in self.items if right is not None]
 
     @property
     def digest(self) -> str:
-        """A hash of the pairs, their key and the pass mark; it differs for every other plan."""
+        """A hash of the pairs, their right grades and the pass mark, by which plans are told apart."""
         content = repr((sorted((pair, right) for pair, right, _ in self.items), self.most_missed))
         return blake2b(content.encode(), digest_size=8).hexdigest()
 
@@ -127,8 +130,8 @@ def require_same(plan: Plan, previewed: str) -> None:
     """Refuse a plan that differs from the one that a lead previewed.
 
     Args:
-        plan: the plan to hold.
-        previewed: the `digest` of the previewed plan; blank if nobody looked at a preview.
+        plan: the plan that is about to be used.
+        previewed: the `digest` of the previewed plan; an empty text if nobody looked at a preview.
 
     Raises:
         ProjectError: something has changed since the preview.
@@ -205,7 +208,7 @@ def one_line(text: str) -> str:
 
 
 def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
-    """Return the open pairs of the queries that the draw names; of all queries if it names none."""
+    """Return the open pairs of the queries in `draw.among`, or of all queries if it is empty."""
     open_pairs = exams.open_pairs(db, now=now, replaced=draw.purpose)
     if missing := set(draw.among) - {pair.query_id for pair in open_pairs}:
         raise ProjectError(

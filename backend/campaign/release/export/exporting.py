@@ -6,7 +6,8 @@ releases in the form of TVR-Ranking are kept, named and compared.
 TREC has documents, not moments, so each pair is a document. A run has no pairs: `reelrank match-run` gives each of its
 predictions the pair that it matches at one IoU threshold. QVHighlights asks each query of one video and has no grades,
 so a moment becomes a window if its relevance reaches a threshold. Its saliency scores are grades of clips of two
-seconds; nobody gave such grades here, so there are none. The card of Parquet begins with YAML for Hugging Face.
+seconds; nobody gave such grades here, so there are none. In the form of Parquet, `README.md` begins with YAML for
+Hugging Face.
 """
 
 import hashlib
@@ -134,7 +135,7 @@ def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, An
 
 
 def qvhighlights_text(contents: Contents, threshold: int) -> str:
-    """Return the part of the card that explains the files of the QVHighlights form."""
+    """Return the part of `README.md` that explains the files of the QVHighlights form."""
     queries = [query for documents in contents.truth.values() for query in documents]
     without = sum(not windows_by_video(query, threshold) for query in queries)
     return QVHIGHLIGHTS_TEXT.format(threshold=threshold, queries=len(queries), without=without)
@@ -160,7 +161,7 @@ def form_card(contents: Contents, form: str, explanation: str, tables: Sequence[
         contents: content of the release.
         form: name of the form.
         explanation: text that explains the files of the form.
-        tables: the tables of Parquet. If there are any, the card begins with YAML.
+        tables: the tables of Parquet. If there are any, the text begins with YAML.
     """
     counts, terms, selection = contents.counts, contents.terms, contents.selection
     simulated = (
@@ -190,7 +191,7 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 
 
 def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
-    """Return the YAML header. Its values are JSON, which is valid YAML, so no text can break it."""
+    """Return the YAML at the start of `README.md`. Its values are written as JSON, so no text can make it invalid."""
     configs: dict[str, list[MadeTable]] = {}
     for table in tables:
         configs.setdefault(table.config, []).append(table)

@@ -74,7 +74,10 @@ def page(db: Database, query_filter: QueryFilter, first: int, most: int) -> list
 
 
 def place(db: Database, query_filter: QueryFilter, query_id: QueryId) -> QueryPlace | None:
-    """Return the position of a query among those that match the filter; None where it has no open batch."""
+    """Return the position of a query among those that match the filter, and its neighbours there.
+
+    The result is None if the query has no open batch.
+    """
     where, values = _where(query_filter)
     # A decision may have just taken the query off the list. It keeps its neighbours, so that a lead can go on.
     row = db.conn.execute(
@@ -102,7 +105,7 @@ def _tally(query_filter: QueryFilter) -> str:
 
 
 def _where(query_filter: QueryFilter) -> tuple[str, dict[str, Any]]:
-    """Return the condition on a query `q` with its tally `t`, and the values of its placeholders."""
+    """Return a filter as an SQL condition on a query `q` and its counts `t`, with the placeholders' values."""
     conditions, values = [_SHOWN[query_filter.show]], dict[str, Any]()
     if query_filter.split is not None:
         conditions.append("q.split = :split")
@@ -233,7 +236,10 @@ def annotator_count(db: Database) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ProbePair:
-    """A pair of a probed query. `rank` is its rank among all moments; `relevance` is None while it has none."""
+    """A pair of a probed query.
+
+    `rank` is the rank of its moment among all moments by similarity. `relevance` is None until it is decided.
+    """
 
     pair_id: int
     query_id: int
@@ -264,7 +270,7 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
 
 
 def in_use(db: Database) -> InUse:
-    """Return which parts of the campaign are in use, by looking for one row of each."""
+    """Return which parts of the campaign are in use: those for which the database has at least one row."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM caption), EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
         "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "

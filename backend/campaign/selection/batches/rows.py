@@ -46,7 +46,7 @@ def decline(db: Database, query_id: QueryId, number: int, lead: AnnotatorId | No
 
 
 def end_decline(db: Database, query_id: QueryId, lead: AnnotatorId | None, *, at: float) -> None:
-    """End the decision not to open the next batch of a query."""
+    """Take back the decision not to open the next batch of a query."""
     db.conn.execute(
         "UPDATE declined_batch SET ended_at = ?, ended_by = ? WHERE query_id = ? AND ended_at IS NULL",
         [at, lead, query_id],
@@ -235,7 +235,7 @@ def held(db: Database, batch_id: BatchId) -> dict[AnnotatorId, list[PairId]]:
 def probe(db: Database, query_id: QueryId) -> BatchId | None:
     """Return the probe of a query, if it has one.
 
-    Each further batch of the query takes its pairs over from the probe, because they are in the top 60.
+    Each further batch of the query takes over its pairs from the probe, which has the query's top 60 pairs.
     """
     row = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
     return BatchId(row[0]) if row else None

@@ -123,7 +123,7 @@ def accept_suggestions(
 
 
 def _as_seen(query: batches_rows.OpenQuery, suggestion: Suggested) -> bool:
-    """Return whether a query's next batch, and the numbers behind the recommendation, are as in the suggestion."""
+    """Return whether a query's next batch is still open to decide, and the rule finds the same as in the suggestion."""
     state = query.state
     same = (query.batches + 1, state) == (suggestion.number, NextState.READY)
     return same and model.rule_reading(suggestion.reading.rule, query.relevances) == suggestion.reading

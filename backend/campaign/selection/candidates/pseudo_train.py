@@ -1,8 +1,8 @@
 """Write pseudo training sets: for every training query its top N moments, with their similarity as weight.
 
-*Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, which are the record: a block of
-queries at a time, because a set of TVR-Ranking's size is 700 MB. The encoder has to be that of the candidate lists. In
-a project that came from a release, the lists are those of the release.
+*Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, and nothing in the database. It
+writes a block of queries at a time, because a set of TVR-Ranking's size is 700 MB. The encoder has to be the one that
+made the candidate lists. In a project that came from a release, the lists are those of the release.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,7 +85,7 @@ def require_same_encoder(project: Project, encoder: Encoder) -> None:
     """Refuse an encoder that did not make the candidate lists.
 
     Raises:
-        ProjectError: it is another one.
+        ProjectError: another encoder made the lists.
     """
     recorded = candidates_rows.encoder_of_candidates(project.store.db)
     if recorded is not None and recorded != encoder.identity:

@@ -99,12 +99,13 @@ def calibrate_thresholds(
 def held_out_shares(measured: Sequence[LabelledPair]) -> tuple[float, float] | None:
     """Test thresholds on pairs from which they were not computed; return the shares of pairs that they keep.
 
-    Thresholds are computed from each half of the pairs, and tested on the other half. An alike pair is kept if its
-    similarity is `t_pos` or more, and a different pair if it is `t_neg` or less.
+    Thresholds are computed from each half of the pairs, and tested on the other half. `t_pos` and `t_neg` are the two
+    thresholds. A pair labelled alike is kept if its similarity is `t_pos` or more, a pair labelled different if it is
+    `t_neg` or less.
 
     Returns:
-        The share of the alike pairs that are kept, and that of the different pairs. None if a half has no alike or no
-        different pairs.
+        The share of the alike pairs that are kept, and that of the different pairs. None if a half has no pairs
+        labelled alike, or none labelled different.
     """
     halves = [_split_alike([pair for pair in measured if pair.first_half is half]) for half in (True, False)]
     if not all(len(similarities) for half in halves for similarities in half):
@@ -152,7 +153,10 @@ def _measure_pools(
 
 
 def _in_first_half(name: str) -> bool:
-    """Return whether the pairs of a video, or of a first sentence, belong to the first half of all pairs."""
+    """Return whether pairs belong to the first half of all pairs. A hash of `name` decides.
+
+    `name` is the video of the pairs, or their first sentence. Pairs with the same name are always in the same half.
+    """
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] < 128
 
 

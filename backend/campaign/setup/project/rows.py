@@ -37,7 +37,7 @@ def campaign(db: Database) -> Campaign:
 
 
 def rule(db: Database) -> tuple[str, int, Rounding]:
-    """Return (version of the consensus rule, tolerance, rounding), with which grades become a verdict."""
+    """Return (version of the consensus rule, tolerance, rounding), which turn the grades of a pair into a verdict."""
     row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
     return row[0], row[1], Rounding(row[2])
 

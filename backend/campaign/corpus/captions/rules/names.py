@@ -37,9 +37,10 @@ class Prepared(NamedTuple):
     """A name mapping in the form that the rules use.
 
     Attributes:
-        pattern: matches all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or
-            `anywhere` (others), `own` (possessive).
-        phrases: what each name becomes.
+        pattern: matches every name; of two names that begin alike it prefers the longer. Its groups: `adjective` is an
+            adjective before the name, with its article. `name` is the name in a script with spaces between words,
+            `anywhere` a name in any other script. `own` is the possessive ending.
+        phrases: the phrase that replaces each name.
         spellings: the other spellings of the names.
     """
 
@@ -125,7 +126,10 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def clashes_with(name: str, phrase: str) -> bool:
-    """Return whether words that the rules may write for `phrase` would be read as this name."""
+    """Return whether the words that replace some name may look like the name `name` and be replaced again.
+
+    The rules may write `phrase` in other forms, such as a plural; these are compared with `name` too.
+    """
     article, noun = split(phrase)
     words, nouns, plural_words = name.split(), noun.split(), plural(noun).split()
     possible_words = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
@@ -137,13 +141,13 @@ def clashes_with(name: str, phrase: str) -> bool:
 
 
 def name_of(match: re.Match[str]) -> str:
-    """Return the matched name as the mapping has it; in the text, a line may break inside it."""
+    """Return the matched name with single spaces, as the mapping has it. The text may have a line break inside it."""
     return " ".join((match["name"] or match["anywhere"]).split())
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name found at `[start, end)`: its words, what it becomes, and the adjective and possessive beside it."""
+    """A name found in a text at `[start, end)`: its words, its replacement, its adjective and its possessive ending."""
 
     start: int
     end: int
@@ -264,7 +268,10 @@ def names_in(
 
 
 def _suspicious(word: str, known: Known) -> bool:
-    """Return whether word lists suggest that a word is a name, if it only ever starts sentences."""
+    """Return whether word lists suggest that a word is a name.
+
+    The question arises only for words that never occur inside a sentence.
+    """
     small = word.lower()
     if small in known.ordinary:
         return False

@@ -200,7 +200,7 @@ def accept(
 ) -> None:
     """Record that a description was accepted as a caption of a moment.
 
-    `moment` and `caption` are each an id, and whether accepting the description made the row.
+    `moment` and `caption` are each an id, and whether the moment or caption was newly made for this description.
     """
     db.conn.execute(
         "UPDATE description SET status = 'accepted', moment_id = ?, made_moment = ?, caption_id = ?, made_caption = ? "
@@ -224,7 +224,7 @@ def give_back(db: Database, description_id: int, lead: AnnotatorId, words: str, 
 
 
 def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float) -> None:
-    """Undo a lead's last decision on a description, so that it waits again."""
+    """Undo a lead's last decision on a description, so that it waits for a new decision."""
     db.conn.execute(
         "UPDATE description SET status = 'waiting', moment_id = NULL, made_moment = 0, caption_id = NULL, "
         "made_caption = 0 WHERE description_id = ?",
@@ -253,7 +253,7 @@ def drop_moment(db: Database, moment_id: MomentId) -> bool:
 
 
 def _pass_on(db: Database, table: str, row_id: int) -> bool:
-    """Record a row as made for another description that uses it; return whether there is such a description."""
+    """Let another description that uses a row of `table` count as the one that made it; return whether there is one."""
     cursor = db.conn.execute(
         f"UPDATE description SET made_{table} = 1 WHERE description_id = "
         f"(SELECT min(description_id) FROM description WHERE {table}_id = ?)",

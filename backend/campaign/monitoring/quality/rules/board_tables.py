@@ -35,7 +35,7 @@ def _lowest_highest(board: AgreementBoard) -> Rows:
 
 
 def _grades(board: AgreementBoard) -> Rows:
-    """Count raw grades and final relevances, each with its share within its own kind."""
+    """Count how often each grade occurs among raw grades and among final relevances, with its share of each."""
     rows: Rows = []
     for kind, counts in (("raw grades", board.histogram), ("relevances", [*board.summary["relevance"].values()])):
         total = max(sum(counts), 1)

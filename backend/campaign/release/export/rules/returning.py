@@ -39,7 +39,9 @@ class ReturnedMoment:
     duration_s: float | None
 
     def stored(self) -> CaptionedMoment | None:
-        """Return the moment with its published caption; without one, with its other caption, else with `NO_CAPTION`.
+        """Return the moment with one caption.
+
+        This is the published one, otherwise `caption`, or `NO_CAPTION` if both are empty.
 
         The result is None if nobody described the moment.
         """
@@ -50,7 +52,7 @@ class ReturnedMoment:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """A moment of a training query, with its similarity, which is its weight."""
+    """A moment of a training query. Its similarity to the query is its weight in training."""
 
     span: Span
     similarity: float
@@ -97,8 +99,8 @@ def queries(
     """Return all queries in judging order, with their numbers.
 
     A query without a number, or with a number that an earlier query has, gets the next free one. Validation and test
-    queries are ordered by their lowest pair id, if the truth has the same order. Otherwise they have the order of the
-    truth, followed by the queries that it leaves out.
+    queries are ordered by their lowest pair id, if `truth` lists them in the same order. Otherwise they have the order
+    of `truth`, followed by the queries that only `pairs` has.
     """
     numbers: dict[str, tuple[Split, str | int | None]] = {}
     for split, file in truth.items():
