@@ -2,7 +2,7 @@
 
 Everything here except the cutting runs on the event loop. `ClipQueue` decides which clip is next. A clip requested
 twice is cut once. A worker process that dies is replaced. A cut that has started is always finished:
-`backend.media.limits` bounds its processor time, and whole videos to describe have a worker of their own.
+`backend.media.limits` bounds its processor time. Whole videos that people describe are cut by another worker.
 """
 
 import asyncio
@@ -54,8 +54,9 @@ class _Waiting:
 class ClipQueue(Generic[Key]):
     """Queue of clips to cut. A clip is queued once, however many people want it.
 
-    The best priority goes first. Within a priority, the person served longest ago goes first, so each other person
-    gets at most one clip of the same priority before yours. For one person, the oldest clip goes first.
+    Clips with the smallest priority value are cut first. Within a priority, people take turns: the person served
+    longest ago is next. So before a person's next clip, each other person gets at most one of the same priority. Of
+    one person's clips, the oldest is cut first.
 
     >>> queue = ClipQueue[str]()
     >>> for clip in ("a", "b", "c"):
@@ -131,7 +132,7 @@ class ClipQueue(Generic[Key]):
         return key
 
     def _dropped_for(self, own_clips: list[Key], person: AnnotatorId) -> Key | None:
-        """Take back this person's wish for their oldest clip that none of their requests waits for.
+        """Take back a person's request for the oldest clip that they wanted only cut ahead.
 
         Return the clip if it left the queue, or None if somebody else wants it.
         """
@@ -153,7 +154,7 @@ J = TypeVar("J", bound=CutJob)
 
 
 def _settle_in(_cut: object) -> None:
-    """Lower the priority of the new process. Receiving `_cut` has already imported the modules that cutting needs."""
+    """Lower the priority of the new process. `_cut` is passed because receiving it imports what cutting needs."""
     if hasattr(os, "nice"):
         os.nice(5)  # people grading go first where cores are few
 

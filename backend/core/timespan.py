@@ -151,9 +151,10 @@ def _decimal_parts(value: float) -> tuple[int, int]:
 
 
 def overlap(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> tuple[Integers, Integers]:
-    """Return intersection and union as exact integers; their quotient is the IoU, and the union is positive.
+    """Return intersection and union as exact integers, element by element; their quotient is the IoU.
 
-    Spans that do not overlap give 0 and 1; empty, reversed and non-finite spans never overlap.
+    Spans that do not overlap give intersection 0 and union 1, so the union is always positive. Empty, reversed and
+    non-finite spans never overlap.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
     >>> overlap(s, e, np.array([20.0]), np.array([28.0]))
@@ -172,7 +173,7 @@ def overlap(start: Floats, end: Floats, other_start: Floats, other_end: Floats) 
 
 
 def reaches(inter: Integers, union: Integers, mu: Fraction, *, strict: bool) -> Flags:
-    """Return whether `inter / union` is at least `mu` (if `strict`, above `mu`), by exact comparison.
+    """Return whether each IoU `inter / union` is at least (if `strict`, above) the threshold `mu`, compared exactly.
 
     >>> reaches(np.array([3]), np.array([10]), Fraction(3, 10), strict=False)
     array([ True])
@@ -192,7 +193,7 @@ def reaches(inter: Integers, union: Integers, mu: Fraction, *, strict: bool) -> 
 
 
 def order_keys(inter: Integers, union: Integers) -> Floats:
-    """Return numbers that sort like the fractions `inter / union`; equal fractions, and no others, give equal ones.
+    """Return numbers that sort like the fractions `inter / union`; the numbers are equal exactly if the fractions are.
 
     >>> order_keys(np.array([1, 2, 1]), np.array([3, 6, 2])).tolist()
     [0.3333333333333333, 0.3333333333333333, 0.5]

@@ -1,8 +1,8 @@
 """Cut many clips ahead, or one moment into a separate file.
 
 Many videos are cut in parallel. Clips of one video share a decoding if that saves frames. A clip cut alone is decoded
-from a key frame before it. If that key frame lies before the end of what is being decoded, going on costs fewer frames
-than starting again.
+from a key frame before it. If that key frame lies before the end of what is being decoded, decoding on costs fewer
+frames than starting again at the key frame.
 """
 
 import time
@@ -42,7 +42,7 @@ APART_S = 30.0
 
 @dataclass(slots=True)
 class _Room:
-    """The number of bytes that the cache may still take."""
+    """The number of bytes by which the cache may still grow."""
 
     left: int
 
@@ -99,11 +99,11 @@ def _size(job: ClipJob) -> int:
 
 
 def groups(source_spans: Sequence[CutSpan], starts_s: Sequence[float]) -> list[list[CutSpan]]:
-    """Return which moments of one video share a decoding, so that few frames are decoded.
+    """Return the moments of one video in groups; each group is decoded in one go, so that few frames are decoded.
 
     Args:
         source_spans: moments, sorted by start.
-        starts_s: where the decoding of each alone would begin, in seconds.
+        starts_s: where decoding would begin for each of these moments if it were cut alone, in seconds.
     """
     parts: list[list[CutSpan]] = []
     ends_s = 0.0

@@ -43,8 +43,8 @@ class Breakdown:
         """Return the mean of each group (NaN if none of its queries counts), and how many of its queries count.
 
         Args:
-            query: the truth's query number of each column of `values`, shape (N,).
-            values: shape (keys, N).
+            query: the index in the truth of the query of each column of `values`, shape (N,).
+            values: the value of each key (row) for each of the N queries that count (column), shape (keys, N).
 
         Returns:
             Means of shape (keys, groups), and counts of shape (groups,).
@@ -133,7 +133,7 @@ GAP = 0.05
 
 
 def judged_key(truth: Truth, settings: Settings) -> str | None:
-    """Return the key under which each run's Judged@K is reported; it has the middle K and the middle mu.
+    """Return the key of the Judged@K that is reported for each run: at the middle cut-off K and IoU threshold mu.
 
     Return None if NDCG is not computed, or if all truth moments have relevance 1 (so the truth was not pooled).
     """

@@ -90,7 +90,7 @@ def require_writable(name: str, out: Path, options: BaselineOptions | None) -> B
     """Refuse a run that cannot be written, before any work; return the options of the baseline.
 
     Raises:
-        InputError: there is no such baseline, or it lacks a run.
+        InputError: there is no such baseline, or `prmr` lacks one of the two runs that it needs.
         ProjectError: `out` exists.
     """
     options = options or BaselineOptions()

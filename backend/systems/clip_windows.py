@@ -1,8 +1,8 @@
 """The CLIP baseline: score windows of every video by the similarity of their frames to the query, without training.
 
-Frames are sampled at a given rate. A window's score is the cosine of the query's vector (the end token's) and the mean
-of the unit vectors of its frames: the coarse part of EMScore, see `backend.encoders.clip`. Of windows of one video that
-overlap too much, only the best is kept.
+Frames are sampled at a given rate. A window's score is the cosine of two vectors: that of the query (of its end
+token), and the mean of the unit vectors of the window's frames. This is the coarse part of EMScore; see
+`backend.encoders.clip`. Of windows of one video that overlap too much, only the best is kept.
 """
 
 from collections.abc import Sequence

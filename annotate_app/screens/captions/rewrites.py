@@ -34,7 +34,7 @@ _mount = st.components.v2.component(
 def show(project: Project, lead: Person) -> None:
     """Draw the next rewrite to decide on, and the captions in use.
 
-    Once queries are drawn, rewriting is closed. Then draw how often each decision was taken, not a rewrite.
+    Once queries are drawn, rewriting is closed. Instead of a rewrite, draw how often each decision was taken.
     """
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:

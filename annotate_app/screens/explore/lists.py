@@ -25,10 +25,10 @@ _KINDS = {
 
 
 def show_name(show: str | None) -> str:
-    """Return the name of a show on the screen.
+    """Return the name under which the screen shows a TV show.
 
     Args:
-        show: the name found in the video names; empty if they begin with the season; None if they name no show.
+        show: the show in the names of its videos; empty if these begin with the season; None if they name no show.
     """
     return tr("show not in the name") if show is None else show or tr("unnamed show")
 
@@ -68,7 +68,7 @@ SOURCE_HEADS = (
 
 
 def source_row(standing: SourceStanding) -> tuple[str, ...]:
-    """Return the table cells of a source: the results of its candidates, and of those that only it found."""
+    """Return the table cells of a source: its name, counts of its candidates and pairs, and their mean relevance."""
     source = standing.source
     kind = tr(_KINDS[source.kind])
     later = tr(", added later") if source.part > 1 else ""

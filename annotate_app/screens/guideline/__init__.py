@@ -62,7 +62,7 @@ _mount = st.components.v2.component(
 
 
 def page() -> None:
-    """Draw the guideline's words, its versions and the practice pairs, each in a tab."""
+    """Draw the guideline's texts, its versions and the practice pairs, each in a tab."""
     project, lead, _ = look.lead_page("Guideline")
     versions = guideline_versions(project, lead)
     words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
@@ -76,7 +76,7 @@ def page() -> None:
 
 @look.lead_callback("guideline_problem")
 def save(project: Project, lead: Person, version: int) -> None:
-    """Save the words in the form as a new version of the guideline."""
+    """Save the texts in the form as a new version of the guideline; `version` is the one that the lead edited."""
     state = st.session_state
     notes = _notes(project, lead)
     typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))

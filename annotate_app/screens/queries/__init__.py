@@ -49,7 +49,10 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Draw the counts, the waiting and stuck work, and the list of queries. With `?query=ID`, draw that query."""
+    """Draw the counts, the waiting and stuck work, and the list of queries.
+
+    If the address has `?query=ID`, draw only that query.
+    """
     project, lead, counts = look.lead_page("Queries")
     if address_state.read(one_query.QUERY):
         one_query.show(project, lead, _wanted(project, lead))
@@ -65,7 +68,7 @@ def page() -> None:
 
 
 def _wanted(project: Project, lead: Person) -> QueryFilter:
-    """Return the filter of the list of queries that the address holds."""
+    """Return the filter and the order of the list of queries, read from the page's address."""
     show, split = address_state.read("show"), address_state.read("split")
     return QueryFilter(
         QueryShow(show) if show in list(QueryShow) else QueryShow.ALL,

@@ -35,7 +35,7 @@ def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
 
 
 def says(reading: RuleReading) -> str:
-    """Return the batch rule's suggestion as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge."""
+    """Return Markdown: the batch rule's numbers, `The rule: mean 2.4 (needs 2.0), ...`, and a badge, its suggestion."""
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
         numbers=plain(translate_message(reading.numbers)),
@@ -123,7 +123,7 @@ def _reasoned(label: str, question: str, action: str, query_id: QueryId, number:
 
 
 def _place(query_id: QueryId) -> str:
-    """Return the name of the place where a query's results appear."""
+    """Return the name of the place on the page where results of actions on a query's next batch appear."""
     return f"next-batch-{query_id}"
 
 

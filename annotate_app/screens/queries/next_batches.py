@@ -100,7 +100,7 @@ def _dialog(project: Project, lead: Person) -> None:
 
 
 def _offer(seen: Suggestions) -> None:
-    """Draw the button that accepts the suggestions, and the choice to decline all other batches too."""
+    """Draw the button that accepts the suggestions, and a box to also decline the batches that are not recommended."""
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
         tr("Also decline {batches} that the rule does not recommend", batches=_batches(len(leaves))),
@@ -177,7 +177,7 @@ def accepted_message(done: AcceptedReport) -> str:
 
 
 def _table(seen: Suggestions) -> str:
-    """Return a Markdown table of each suggestion: its queries by split, and its numbers of queries and pairs."""
+    """Return a Markdown table that counts, for each suggestion, its queries (by split and in all) and its pairs."""
     splits = sorted({query.split.value for query in seen.queries}, reverse=True)
     lines = [
         tr(

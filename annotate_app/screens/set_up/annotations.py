@@ -108,7 +108,7 @@ def _after_job(job: Job) -> None:
 
 
 def _form_options(project: Project, lead: Person) -> dict[str, str]:
-    """Return the values of the form, with the file as a path."""
+    """Return the values of the form, with the file's whole path in place of its name."""
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:

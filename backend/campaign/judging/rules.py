@@ -37,8 +37,8 @@ MOST_RE_OPENED = max(RE_OPENED_SEATS)
 class Decision:
     """The result of the consensus rule for one pair.
 
-    Only `Verdict.CONSENSUS` comes with a `relevance` and the unrounded `mean` behind it. The mean of grades that do not
-    agree would look like a result.
+    `mean` is the mean of the deciding grades, and `relevance` is this mean, rounded. Without `Verdict.CONSENSUS`, both
+    are None, because the mean of grades that do not agree would look like a result.
     """
 
     verdict: Verdict
@@ -47,7 +47,7 @@ class Decision:
 
 
 def version(re_opened: bool) -> str:
-    """Return the name of the rule that settles a pair."""
+    """Return the version of the consensus rule that settles a pair; re-opened pairs have their own."""
     return RE_OPENED_RULE if re_opened else RULE_VERSION
 
 
@@ -170,11 +170,11 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
 
 
 def renewal_interval_s(lease_s: float) -> float:
-    """Return how many seconds a desk waits before it asks the server to renew its leases.
+    """Return how many seconds an annotator's page waits before it asks the server to renew its leases.
 
     The wait is a third of the lease, and at most four minutes. The browser checks only every quarter of this wait
-    whether it is over. The server ignores a request that comes within `renewal_slack_s` of the last renewal. In all,
-    two renewals are at most two thirds of a lease apart.
+    whether it is over. The server ignores a request that comes within `renewal_slack_s` of the last renewal. With
+    these delays, two renewals are at most two thirds of a lease apart.
 
     >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
     (240.0, 60.0)
@@ -198,7 +198,7 @@ ITEM_NAME = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
 
 
 def names_item(key: PairKey) -> bool:
-    """Return whether a key has the form of an exam item's name. Keys of pairs have another form.
+    """Return whether a key from a browser names an exam item: keys that name pairs have another form.
 
     >>> names_item(PairKey("0123456789abcdef-7r")), names_item(PairKey("0123456789abcdef"))
     (True, False)

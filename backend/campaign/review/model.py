@@ -74,8 +74,8 @@ class GivenSkip:
 class GivenAct:
     """An act of a lead about a pair: a decision, a confirmed discard, a re-opening, or the taking back of one.
 
-    It counts as long as it `stands`; taken back, it stays on record. Only a decision has a `relevance`. Of the
-    decisions that stand, the newest counts.
+    `stands` is false for an act that was taken back: it no longer counts, but stays on record. Only a decision has a
+    `relevance`. Of the decisions that stand, the newest counts.
     """
 
     lead: str
@@ -203,8 +203,8 @@ class ReviewPage:
 class QueryReview:
     """One query on the lead's page.
 
-    `relevances` are those of the pairs in its open batches, in rank order: None where undecided. Pairs of a later
-    pooling are left out. The rule about next batches looks at the last `speak` of them.
+    `relevances` has the relevance of each pair in its open batches, in rank order, None if undecided. Pairs that a
+    later pooling added are left out. The rule about next batches looks at the last `speak` of these relevances.
     """
 
     query_id: QueryId

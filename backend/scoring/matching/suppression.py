@@ -22,7 +22,7 @@ def suppress(run: Run, level: float, *, arithmetic: Arithmetic) -> Run:
 
     Args:
         run: the run; its scores are numbers.
-        level: IoU in (0, 1] that a prediction may have with a better one of its query and video.
+        level: the largest IoU, in (0, 1], that a prediction may have with a better one of its query and video.
         arithmetic: the arithmetic in which IoUs are compared.
 
     >>> from backend.scoring.files.entries import parse_run_mapping

@@ -188,7 +188,7 @@ def _run_color(runs: Sequence[str]) -> Specification:
 
 
 def _thinned(values: Sequence[float], most: int = 600) -> list[tuple[int, float]]:
-    """Return at most about `most` evenly spaced values with their places, always with the first and the last."""
+    """Return (index, value) of about `most` evenly spaced values at most; the first and the last are among them."""
     places = np.unique(np.linspace(0, len(values) - 1, min(len(values), most)).round().astype(int))
     return [(int(place), values[place]) for place in places]
 
@@ -221,13 +221,13 @@ def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all means, or a benchmark's figures. Many runs are split into several tables, to fit on paper."""
+    """Return tables of all means, or of a benchmark's figures; many runs are split over several, to fit on paper."""
     table = figures(summary) if "benchmark" in summary else means(summary)
     return {"bands": table.bands(keep=2, most=_ABREAST), "notes": table.notes}
 
 
 def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """Return the error analysis of all runs."""
+    """Return the error analysis of all runs: its text, tables and examples."""
     table = outcomes(summary)
     return {
         "words": " ".join((table.title, *table.notes)),

@@ -23,7 +23,7 @@ def distinct(study: Study, field: str) -> list[Any]:
 
 
 def title(study: Study, text: str, note: str = "") -> Specification:
-    """Return a title, with a subtitle that says what the numbers depend on."""
+    """Return a chart's title `text`, with the study's description and `note` as the subtitle."""
     return heading(text, wrap(study.description + "." + note, _SUBTITLE))
 
 
@@ -188,9 +188,9 @@ _THEORY = (("squared_bias", "squared bias", 0.25), ("variance", "variance", 0.25
 
 
 def stability(study: Study) -> Specification:
-    """Draw the means of tau-b in one panel and the variances in another, with one legend for all measures.
+    """Draw the means of tau-b in one panel and its variances in another, with one legend for all measures.
 
-    All measures share a panel, because tau-b does not depend on a measure's unit.
+    Each panel has all measures, because tau-b does not depend on a measure's unit.
     """
     panels = [_stability_panel(study, *field) for field in _STABILITY]
     return {"title": title(study, "How stable is the order of systems?"), "hconcat": panels}
@@ -218,7 +218,11 @@ def _stability_panel(study: Study, field: str, name: str, highest: float) -> Spe
 
 
 def theory(study: Study) -> Specification:
-    """Draw squared bias, variance and MSE by gamma. Each panel has all curves of R@1, and AxIoU@1 in black."""
+    """Draw squared bias, variance and MSE of R@1 and AxIoU@1, each in one panel for every gamma.
+
+    gamma is the standard deviation of the noise with which IoU is seen. Each panel has all curves of R@1, and AxIoU@1
+    in black.
+    """
     over = str(study.choices["over"])
     rows = [{**row, "curve": _curve_name(row, over)} for row in study.rows]
     names = list(dict.fromkeys(str(row["curve"]) for row in rows))
@@ -251,8 +255,9 @@ def _curve_name(row: dict[str, Any], over: str) -> str:
 def label_noise(study: Study) -> Specification:
     """Draw the errors that label noise causes.
 
-    For several sigmas, it draws lines over the median IoU. For one sigma, it draws a dot for each system. Measures
-    without an upper bound have an axis of their own.
+    sigma is the standard deviation of the noise in seconds. For several sigmas, it draws lines; x is the median IoU of
+    the noisy moments with the moments as given. For one sigma, it draws a dot for each system. Measures without an
+    upper bound have an axis of their own.
     """
     several = len(distinct(study, "sigma_s")) > 1
     panel = _noise_lines if several else _noise_dots

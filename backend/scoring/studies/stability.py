@@ -24,7 +24,7 @@ from backend.scoring.studies.study import Cell, SystemValues, chunks, generator_
 
 
 def agreement(table: SystemValues) -> list[dict[str, Cell]]:
-    """Compute tau-b between the orders of systems under every two measures: one row for each cell of the matrix."""
+    """Compute tau-b between the orders of systems under every two measures: one row for each ordered pair."""
     means = table.means
     matrix = tau_b(means[:, None], means[None])
     tied = np.all(pair_signs(means) == 0, axis=1)
@@ -181,9 +181,9 @@ def model_selection(validation: SystemValues, test: SystemValues, over: Over = "
 
     The result has a row for each pair of a validation measure and a test measure.
 
-    With `over="selected"`, as in the paper, a model counts once for every measure that selects it, so the z-scores of
-    one test measure sum to 0. With `over="candidates"`, every model counts once, selected or not. If several models tie
-    for the best on validation, the measure gets the mean of their scores.
+    With `over="selected"`, as in the paper, a model enters the mean and the deviation once for every measure that
+    selects it, so the z-scores of one test measure sum to 0. With `over="candidates"`, every model enters them once,
+    selected or not. If several models tie for the best on validation, the measure gets the mean of their scores.
 
     Args:
         validation: the models' values on validation queries.

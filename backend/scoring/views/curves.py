@@ -30,7 +30,7 @@ class Point:
 class Placed:
     """A run's mean of one measure. `place` is the run's rank, from 1, under the measure that sorts the runs.
 
-    `ahead` is true if this measure ranks the run above one with a better place.
+    `ahead` is true if the run has a higher mean than a run with a better `place`.
     """
 
     run: str
@@ -41,9 +41,9 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One measure, and the runs in the order of another measure.
+    """The runs' means under one measure, in the order of the measure that sorts the runs.
 
-    `tau_b` compares the orders of runs by both measures. It is None if one of the measures ties all runs.
+    `tau_b` compares the orders of runs by these two measures. It is None if one of them ties all runs.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Order:
 
 
 def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]:
-    """Return the means of the best runs by one measure, at each cut-off and threshold at which all runs have a mean.
+    """Return one measure's means of its best runs, at each cut-off and threshold at which all runs have a mean.
 
     `key` chooses the measure (the one in focus if None). With fewer than two cut-offs the list is empty, because a line
     needs two points.
@@ -77,8 +77,8 @@ def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
     """Return the runs sorted by one measure, with their means under it and under the others (AxIoU, Figure 5).
 
     `key` chooses the measure that sorts, the one in focus if None. Upper bounds are left out. Every other measure is
-    shown by one key: with the same cut-off and threshold if possible, else the middle one. Runs with equal means stay
-    in the given order. With fewer than two runs the list is empty.
+    shown at one cut-off and threshold: the same ones if possible, otherwise the middle ones. Runs with equal means
+    stay in the given order. With fewer than two runs the list is empty.
     """
     first = _named_key(summary, key)
     runs = [run for run in summary["runs"] if first.key in run["measures"] and not run.get("upper_bound")]
@@ -129,7 +129,7 @@ def _named_key(summary: Mapping[str, Any], key: str | None) -> NamedKey:
 
 
 def _others(summary: Mapping[str, Any], first: NamedKey) -> list[NamedKey]:
-    """Return one key of every other measure."""
+    """Return one key of every measure other than that of `first`."""
     families: dict[str, list[NamedKey]] = {}
     for entry in named_keys(summary, keys_of(summary)).values():
         families.setdefault(entry.measure.name, []).append(entry)

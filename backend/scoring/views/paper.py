@@ -75,7 +75,7 @@ _Block = tuple[str, list[_Column]]
 
 
 def _apart(block: _Block, widest: int) -> list[_Block]:
-    """Return the block, split into one block for each split of the truth if it is too wide."""
+    """Return the block; if it has more than `widest` columns, return one block for each split of the truth instead."""
     title, columns = block
     if len(columns) <= widest:
         return [block]
@@ -198,7 +198,7 @@ def _group_value(by: str, group: str, key: str) -> Callable[[Mapping[str, Any]],
 
 
 def _errors(parts: Sequence[tuple[str, Summary]]) -> _Block:
-    """Return the columns that count how many relevant moments met which fate."""
+    """Return the columns that count the relevant moments by fate: what became of each moment in a run."""
     first = parts[0][1]["runs"][0]["errors"]
     text = (
         f"relevant moments within ranks 1-{first['k']}, at an IoU threshold of {first['mu']:g}, by what became of them"

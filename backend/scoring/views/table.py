@@ -1,6 +1,6 @@
 """Define a table as people see it: every number with its text, unit and meaning. Renderers choose columns and lay out.
 
-The module also names the keys of an evaluation in the words of their measures.
+The module also gives each key of an evaluation a title and an explanation, taken from its measure.
 
 Reads and writes nothing.
 """
@@ -151,7 +151,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A head, as text and in LaTeX, that may span several columns."""
+    """A head of one or several columns of a table, as plain text and in LaTeX."""
 
     text: str
     tex: str
@@ -300,7 +300,7 @@ def eligible(summary: Mapping[str, Any]) -> list[bool]:
 def fair(queries: Sequence[Hashable | None], sizes: Sequence[int]) -> list[bool]:
     """Return for each mean whether it is over the set of queries that most means share.
 
-    If no two means share their queries, all are False. Of equally common sets, the largest is taken.
+    If no two means are over the same queries, all are False. Of equally common sets, the one with most queries counts.
 
     `queries` identifies the queries of each mean, or is None for a mean that does not compete. `sizes` counts them.
     """

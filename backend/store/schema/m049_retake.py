@@ -19,6 +19,6 @@ SCHEMA_DIGEST = "706d6b92fafed8032664be7825b5e4f1384c316b766184b096a8e132eab52c4
 
 @migrations()
 def m049_retake(db: SqliteDatabase) -> None:
-    """Let attempts have their own items."""
+    """Let each attempt at an exam have its own items."""
     run(db, RETAKE)
     forbid_changes(db, ("exam_attempt_item",))

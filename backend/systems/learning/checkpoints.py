@@ -1,8 +1,9 @@
 """Read and write the folder of one seed: weights, training state and history. Files are written atomically.
 
-`settings.json` has the settings and the paths of the data. `best.safetensors` has the weights with the best NDCG and a
-card without paths. `last.safetensors` has the state after the last epoch. `history.csv`, and the pictures of the same
-name, show the course of training. Nothing is pickled, so reading a checkpoint never runs code from it.
+`settings.json` has the settings and the paths of the data. `best.safetensors` has the weights with the best NDCG, and a
+`ModelCard` without paths. `last.safetensors` has the state after the last epoch. `history.csv`, and the pictures of the
+same name, show the losses and measures of all epochs. Nothing is pickled, so reading a checkpoint never runs code from
+it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class Epoch(msgspec.Struct, frozen=True):
-    """The results of one epoch: mean losses over pairs, and means of measures over the validation queries, by key."""
+    """The results of one epoch: mean losses over pairs; `figures` has each measure's mean over validation queries."""
 
     epoch: int
     loss: float
@@ -225,7 +226,7 @@ def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
 
 
 def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: int) -> None:
-    """Draw the losses above and the validation figures below, with a line at the best epoch.
+    """Draw the losses of all epochs above their validation figures, with a line at the best epoch.
 
     Args:
         folder: the folder to write to.

@@ -45,8 +45,8 @@ class RewriteCheck:
     """The rewrite check of one project.
 
     Attributes:
-        encoder: measures similarity.
-        embeddings: the folder where its vectors are kept.
+        encoder: the sentence encoder that measures similarity.
+        embeddings: the folder that caches the encoder's vectors.
         mapping: names and what they become; a name that becomes itself is not a person.
         unknown: probable names in the originals that the mapping lacks.
         tagger: finds names with a model; without one, the mapping, capitals and lists decide.
@@ -134,7 +134,7 @@ class ByModel:
 
     @property
     def usage_ever(self) -> Usage:
-        """The requests and tokens that all runs of these versions have used."""
+        """The requests and tokens of all runs so far with this model, this prompt and these temperatures."""
         return captions_rows.endpoint_usage(
             self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)]
         )

@@ -17,7 +17,7 @@ class ActivityFilter:
     """A filter on entries of the activity log.
 
     A `group` of None selects the groups in `USUAL`. `by` is a person's name, empty for anybody. `since` and `until` are
-    seconds since 1970; `until` itself is excluded. `text` has to occur in the entry, in upper or lower case.
+    seconds since 1970; `until` itself is excluded. `text` has to occur in the entry; case is ignored.
     """
 
     group: EventGroup | None = None
@@ -47,8 +47,8 @@ class CampaignSetting:
     """One setting of the campaign in words.
 
     `since` is the time of the last change in seconds since 1970; None while the value is still the one that the project
-    was made with. `by` is the name of the person who set it; None for a command or the file. `where` is the page on
-    which a lead changes it, empty where no page does. `how` says how else it is changed.
+    was made with. `by` is the name of the person who set it; None if a command or the settings file set it. `where` is
+    the page on which a lead changes it, empty if no page does. `how` says how else it is changed.
     """
 
     part: str

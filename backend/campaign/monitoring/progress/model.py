@@ -43,7 +43,7 @@ class Barred(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One annotator, with what decides which pairs they can still grade."""
+    """One annotator, and the facts that decide which pairs they can still grade."""
 
     annotator_id: AnnotatorId
     name: str
@@ -59,9 +59,9 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class PairKind:
-    """Pairs that still want grades, can be handed out, and have all the properties below in common.
+    """Pairs that still want grades, can be handed out, and have the same value in every field of this class.
 
-    `seats` is the number of seats of such a pair, and `graded` the annotators who have graded it.
+    `seats` is the number of seats of each of these pairs. `graded` has the annotators who have graded each of them.
     """
 
     seats: int
@@ -101,7 +101,7 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True)
 class QueryStuck:
-    """The ranks of the pairs of one query that cannot be finished without a lead."""
+    """The pairs of one query that cannot be finished without a lead, given by their ranks."""
 
     stuck: tuple[tuple[Stuck, tuple[int, ...]], ...] = ()
     blocked: tuple[int, ...] = ()
@@ -156,7 +156,7 @@ class WorkAhead:
 
 @dataclass(frozen=True, slots=True)
 class WorkProgress:
-    """The pace of the work and what is left.
+    """The pace of the work, and the work that is left.
 
     Imported and simulated judgements count only in fields that are named after them.
     """

@@ -95,7 +95,7 @@ def dismiss_flags(
 
 @in_charge
 def flag_evidence(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> FlagEvidence:
-    """Return one figure of an annotator over time, and the pairs that speak for the flag, the strongest first."""
+    """Return the figure behind an annotator's flag over time, and the pairs that support the flag, strongest first."""
     with reading(project.store) as db:
         evidence, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
     pairs = tuple(pair for pair in evidence.pairs if pair in known)
@@ -166,7 +166,7 @@ def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
 
 
 def _days(grades: Iterable[Given]) -> dict[str, int]:
-    """Return the active milliseconds of every local day with any, at most one day's worth each."""
+    """Return the active milliseconds of every local day on which there were any: at most 24 h for each day."""
     sums_ms: defaultdict[str, int] = defaultdict(int)
     for grade in grades:
         if grade.active_ms:
@@ -175,7 +175,7 @@ def _days(grades: Iterable[Given]) -> dict[str, int]:
 
 
 def _months(grades: Iterable[Given]) -> tuple[tuple[str, float], ...]:
-    """Return (first day, active seconds) of every month of the server's calendar with any, the newest first."""
+    """Return (first day, active seconds) of every month with active time in the server's calendar, newest first."""
     sums_ms: defaultdict[str, int] = defaultdict(int)
     for day, time_ms in _days(grades).items():
         sums_ms[f"{day[:7]}-01"] += time_ms

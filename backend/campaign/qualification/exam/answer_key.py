@@ -41,8 +41,8 @@ FEWEST = 2
 class KeyReport:
     """An answer key that was fixed.
 
-    The key follows from the grades of `finished` people and covers `items` items. `grades` has, for each grade of the
-    scale, how many items it is the right grade of.
+    The key follows from the grades of `finished` people, and gives `items` items a right grade. `grades` counts, for
+    each grade of the scale, the items whose right grade it is.
     """
 
     finished: int
@@ -52,7 +52,11 @@ class KeyReport:
 
 @dataclass(frozen=True, slots=True)
 class KeyPreview:
-    """The answer key that closing the round would fix now, and what guessing would score with it."""
+    """A preview of the answer key that closing the round would fix now.
+
+    `grades` counts, for each grade of the scale, the items whose right grade it would be. `guesses` says how guessing
+    would score with this key.
+    """
 
     grades: tuple[int, ...]
     guesses: Guesses
@@ -86,7 +90,7 @@ def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: s
 
 @permissions.in_charge
 def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None:
-    """Return the answer key that closing the round would fix now, and what guessing scores with it.
+    """Return a preview of the answer key that closing the round would fix now, and how guessing would score with it.
 
     Returns None while the round cannot be closed.
     """
@@ -196,8 +200,9 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 class UsedReport:
     """How many answers of an exam became judgements.
 
-    `judgements` answers about `pairs` pairs now count as judgements. `people` is how many people had finished the exam.
-    `fewest` and `most` are the smallest and largest number of these judgements that one of them has.
+    `judgements` is the number of these answers, and `pairs` the number of pairs that they are about. `people` is the
+    number of people who had finished the exam. `fewest` and `most` are the smallest and the largest number of these
+    judgements that one of these people gave.
     """
 
     pairs: int

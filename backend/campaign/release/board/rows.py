@@ -25,14 +25,14 @@ _VALUE_DTYPE = "<f8"
 
 
 class Shelf(StrEnum):
-    """Ground truths or runs; the value names their table."""
+    """What a project keeps: ground truths or runs. The value is the name of their table in the database."""
 
     TRUTHS = "kept_truth"
     RUNS = "kept_run"
 
     @property
     def value_column(self) -> str:
-        """The column that only this table has: relevance or score."""
+        """The column that the other table does not have: `relevance` of truths, or `score` of runs."""
         return "relevance" if self is Shelf.TRUTHS else "score"
 
 
@@ -84,7 +84,7 @@ def listed(db: Database, shelf: Shelf) -> list[Kept]:
 
 
 def _marked(db: Database) -> frozenset[tuple[str, float]]:
-    """Return (name, time added) of each run that its event marks as an upper bound."""
+    """Return (name, time added) of each run whose entry in the event log marks it as an upper bound."""
     sql = "SELECT payload ->> 'name', at FROM event WHERE kind = ? AND payload ->> 'upper_bound' IS NOT NULL"
     return frozenset((name, at) for name, at in db.conn.execute(sql, [RUN_ADDED.kind]))
 

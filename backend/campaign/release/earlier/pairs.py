@@ -161,7 +161,8 @@ def _add_queries(
     """Add the queries that the project lacks, in the order of the file, whose name is `source`.
 
     Returns:
-        The number of every query by its text, how many queries are new, and how many have another number in the file.
+        The number in the project of every query, by its text; how many queries are new; and how many have another
+        number in the file.
     """
     numbers = {text: int(query.query_id) for text, query in _queries(db).items()}
     by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)

@@ -124,7 +124,8 @@ def import_release(
 def _set_grading(db: Database, manifest: SourceManifest) -> None:
     """Set the scale, tolerance and rounding of the release.
 
-    If a known scale has the same three, its words are taken too. Otherwise the scale has only grades and labels.
+    If a scale that ReelRank knows has the same labels, tolerance and rounding, its other texts are stored too.
+    Otherwise the project has only grades and labels.
     """
     labels = [meaning.label for meaning in manifest.scale]
     released = (labels, manifest.tolerance, manifest.rounding)
@@ -199,7 +200,7 @@ def _add_moments(db: Database, release: SourceRelease, now: float) -> int:
 
 
 def _add_imprecise(db: Database, returned: list[ReturnedMoment], now: float) -> None:
-    """Add the imprecise captions of the release. A caption that it kept back counts as a rejected rewrite."""
+    """Add the imprecise captions of the release. Where it leaves one out, the caption's rewrite counts as rejected."""
     numbers = moment_ids(db)
     by_moment = {numbers[moment.span]: moment for moment in returned}
     rejected: set[str] = set()

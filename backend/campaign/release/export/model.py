@@ -26,7 +26,7 @@ Document = dict[str, Any]
 
 
 class Adjudicated(StrEnum):
-    """The choice whether adjudicated pairs are in the truth."""
+    """The choice whether adjudicated pairs are in the released truth."""
 
     INCLUDE = "include"
     """They are in the truth like other pairs, and marked."""
@@ -61,7 +61,7 @@ class ReleaseRow:
     """One release, as stored in the database.
 
     Attributes:
-        sha256: the SHA-256 of its manifest, which holds those of all other files.
+        sha256: the SHA-256 of its manifest, which states the SHA-256 of every other file.
         file: the path of its zip within the project's folder; None if only the manifest was kept.
         file_sha256: the SHA-256 of the zip.
     """
@@ -199,7 +199,7 @@ class Contents:
 
     @property
     def chosen_by(self) -> str:
-        """The names of the candidate sources as Markdown; the encoder if there are none."""
+        """The names of the candidate sources as Markdown; the name of the encoder if there are no sources."""
         return ", ".join(f"`{source.name}`" for source in self.sources) or f"`{self.counts['encoder']}`"
 
     @property
@@ -224,7 +224,7 @@ class ReleaseForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MadeTable:
-    """A Parquet file that was written, with its configuration and split of the dataset."""
+    """A Parquet file that was written, and the configuration and the split of the dataset that it belongs to."""
 
     config: str
     split: str

@@ -50,8 +50,8 @@ class CaptionedCorpus:
 class VisualBounds:
     """The bounds of EMScore: a positive video has to reach `positive`, a negative one must not exceed `negative`.
 
-    `positive` is the mean over all queries, each with its own video. `negative` is the mean over all queries, each with
-    one drawn video that is negative by its text.
+    `positive` is the mean EMScore of all queries with their own videos. `negative` is the mean EMScore of all queries,
+    each with one video drawn from those that are negative by their texts.
     """
 
     positive: float
@@ -62,8 +62,9 @@ class VisualBounds:
 class LabelledPair:
     """A labelled pair with its similarity.
 
-    `alike` is None for a pair that is neither alike nor different. `label` names the group of pairs to which the figure
-    adds this one. `first_half` says in which half of the pairs it is; see `calibrating.held_out_shares`.
+    `alike` is None for a pair that is labelled neither alike nor different. `label` names the group of pairs in which
+    the figure shows this pair. `first_half` says whether it is in the first of two halves of the labelled pairs; see
+    `calibrating.held_out_shares`.
     """
 
     similarity: float

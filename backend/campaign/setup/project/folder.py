@@ -124,7 +124,7 @@ def create(
     """Create an empty project, by default with TVR-Ranking's five grades and the name of its folder.
 
     Raises:
-        ProjectError: there is a project already, the folder cannot be written, or as for `require_inside`.
+        ProjectError: there is a project already, the folder cannot be written, or see `require_inside`.
     """
     require_inside(folder)
     require_none(folder)
@@ -185,7 +185,7 @@ def open_project(folder: Path) -> Project:
     """Open a project folder.
 
     Raises:
-        ProjectError: it is not a project, its database may be in two places, or as for `require_inside`.
+        ProjectError: it is not a project, it is unclear which of two databases belongs to it, or see `require_inside`.
         SchemaOutOfDate: an older or newer version made the project.
         InputError: `reelrank.toml` is not valid.
     """

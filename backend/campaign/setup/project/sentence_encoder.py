@@ -40,7 +40,7 @@ def encoder_spec(project: Project) -> EncoderSpec:
 
 
 def load_encoder(project: Project, where: Where = HERE) -> Encoder:
-    """Load the sentence encoder of a project; it runs in `where`.
+    """Load the sentence encoder of a project; `where` says on which machines it runs.
 
     Raises:
         EncoderUnavailable: the encoder cannot be found.

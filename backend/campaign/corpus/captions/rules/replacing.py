@@ -53,9 +53,9 @@ _VERB_AFTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PeopleGroup:
-    """People named together at `[start, end)`, and one phrase for them.
+    """People who are named together at `[start, end)` of a text.
 
-    The phrase is empty if a noun before already names them.
+    `words` is one phrase that replaces their names. It is empty if a noun before the names already says who they are.
     """
 
     start: int
@@ -124,7 +124,7 @@ def _group(
 
 
 def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) -> bool:
-    """Return whether a member is named twice in the text, and so has to stay distinct from the others."""
+    """Return whether a member is named again elsewhere in the text, where a group would hide who is meant."""
     return any(
         one is not other and (one.words <= other.words or other.words <= one.words)
         for one in members
@@ -133,7 +133,7 @@ def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) ->
 
 
 def _pronoun_may_mean(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
-    """Return whether a later `he` or `she` may mean a member, because nobody of that kind was named before them."""
+    """Return whether a later `he` or `she` may mean a member: nobody named before the members can be meant."""
     before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.start < members[0].start]
     kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
     return any(all(noun in (WOMEN if he else MEN) for noun in before) for he in kinds)
@@ -144,7 +144,7 @@ Met = dict[str, list[frozenset[str]]]
 
 
 def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", known: Known = NOTHING_KNOWN) -> str:
-    """Replace the names of `mapping` in a text by its generic words; the rules are those of the package.
+    """Replace the names of `mapping` in a text by its generic words, following the rules of the package's docstring.
 
     The result is in Unicode NFC. Rewriting it again changes nothing. A text without names stays as it is.
 
@@ -198,7 +198,7 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
 
 
 def _generic_phrase(mention: Mention, met: Met) -> str:
-    """Return the phrase for one mention by rules 4, 5 and 8, and add the person to `met`, the people named so far."""
+    """Return the phrase for one mention by the package's rules 4, 5 and 8; add the person to `met` (named so far)."""
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
@@ -230,7 +230,7 @@ def _ordinal_phrase(mention: Mention, text: str, met: Met) -> str:
 
 
 def _place(mention: Mention, people: Sequence[frozenset[str]]) -> int:
-    """Return the index of this person among the people named so far; their number if the person is new."""
+    """Return the index in `people` of the person who is mentioned; the length of `people` if the person is new."""
     same = (n for n, words in enumerate(people) if words <= mention.words or mention.words <= words)
     return next(same, len(people))
 

@@ -97,7 +97,7 @@ def add(
     most_missed: float,
     key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
-    """Add an exam or a calibration round with its (pair, right grade or None, explanation), and return its id."""
+    """Add an exam or a calibration round, and return its id; an item is (pair, right grade or None, explanation)."""
     exam_id = insert_returning_id(
         db,
         "INSERT INTO exam (set_at, set_by, source, seed, most_missed, rule_version, purpose, key_from, closed_at) "

@@ -35,7 +35,7 @@ class ComparedRelease:
         name: name of the release.
         queries: (split, text) of each query in the truth, by id.
         relevances: relevance of each moment in the truth.
-        judged: the pairs in its files.
+        judged: the verdict and grades of each pair in its files, by moment.
         told: whether the files state verdict and grades of every pair that was handed out.
         left_out: the reason for each query that is not in the truth, by id, as far as the manifest states it.
         adjudicated: whether the truth includes adjudicated pairs.
@@ -89,8 +89,8 @@ class ReleaseDiff:
         before: name of the first release.
         after: name of the second release.
         queries: the changes of queries.
-        pairs: the changes of moments, of queries that both releases have.
-        same: number of moments with the same relevance in both.
+        pairs: the changed relevances of moments, for queries that both releases have.
+        same: number of moments with the same relevance in both releases.
         moments_gone: number of moments that only the first release has, of all queries.
         moments_new: number of moments that only the second release has, of all queries.
         moved: maps a change of relevance (after minus before) to the number of moments with it.
