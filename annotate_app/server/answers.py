@@ -6,7 +6,7 @@ several such requests at once, from many accounts. So `Turns` schedules requests
 - The requests of one person are handled one after the other.
 - Of requests with few events, `AT_WORK` are handled at a time. The next is from the person who recently sent least.
 - Requests with many events are handled one at a time in the whole process, in small parts. A part starts only while
-  nobody else is served or waits, and a pause follows it. So a key press waits for one part at most. After
+  nobody else is served or waits, and a pause follows it. So the grade of a key press waits for one part at most. After
   `MANY_AFTER` turns of others, a waiting part goes first.
 - One person can send `MOST_AN_HOUR` events an hour.
 

@@ -240,7 +240,10 @@ def make_release(
 
 
 def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
-    """Return a table of the first `_SHOWN` rows. If there are more, add a sentence that says so to `sentences`."""
+    """Return a table of the first `_SHOWN` rows. If there are more, add a sentence about this to `sentences`.
+
+    `what` names the rows in that sentence, such as "videos".
+    """
     if len(rows) > _SHOWN:
         sentences.append(said("The first {shown} of {n:,} {what} are shown.", shown=_SHOWN, n=len(rows), what=what))
     return OutcomeTable([*head], list(rows[:_SHOWN]))

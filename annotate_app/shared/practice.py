@@ -1,4 +1,4 @@
-"""Let leads manage practice pairs for newcomers: list the current pairs, and offer similar moments for a text."""
+"""Let leads manage practice pairs for newcomers: list the current pairs, and find moments to pair with a text."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -100,7 +100,11 @@ def _row(row: "ExamPerson") -> tuple[object, ...]:
 
 
 def _figures(name: str, outcome: "ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
-    """Return rows (name, figure, n, value, bounds of its interval, why it is undefined) of one outcome."""
+    """Return the table rows of one outcome: a row for each figure.
+
+    A row is (name of the person, figure, n, value, low end and high end of its interval, why either is undefined). The
+    name is in the first row only.
+    """
     figures = {
         "missed first, %": (outcome.missed_first, 100, 1),
         "missed after, %": (outcome.missed_after, 100, 1),

@@ -1,6 +1,6 @@
 """Cut clips of moments, with exactly the frames of the moment, in a form that browsers play.
 
-Several moments of one video can be cut from one decoding of it; the clips are the same, frame by frame.
+If several moments of one video are cut, it can be decoded just once. The clips have the same frames as if cut singly.
 """
 
 from collections.abc import Iterator, Sequence

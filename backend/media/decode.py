@@ -230,9 +230,9 @@ class MomentFrames:
     """Choose the frames of `[start_s, end_s)` from a sequence in order, with the duration of each.
 
     A frame's exact time is rounded to a double before it is compared. So `start_s=2.2` means the frame at 11/5 s,
-    although the double 2.2 is a little more than 11/5. If the first frame comes `wait_s` or more after the start, the
-    picture on screen at the start is shown before it. The last frame is held to the end. A moment without a frame
-    shows the picture on screen. If it has frames, but none can be decoded, nothing is shown.
+    although the double 2.2 is a little more than 11/5. If the moment's first frame comes `wait_s` or more after the
+    start, the picture that is on screen at the start is shown before it. The last frame is held to the end. A moment
+    without a frame shows the picture on screen. If it has frames, but none can be decoded, nothing is shown.
     """
 
     def __init__(self, start_s: float, end_s: float, wait_s: Fraction, announced: Collection[Fraction]) -> None:

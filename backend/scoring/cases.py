@@ -1,4 +1,4 @@
-"""Show one query in full: its truth moments, each run's first predictions, the moment that each takes, and the errors.
+"""Show one query in full: its truth moments, and each run's first predictions, with the moment or the error of each.
 
 This is TVR-Ranking's Figure 7 as data; pages and reports draw it.
 """
@@ -166,14 +166,14 @@ def _case_run(
 
 
 def pick_notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
-    """Return the queries that are worth looking at: where runs differ most, and where all score worst or best.
+    """Return the queries that are worth looking at: where runs differ most, and where their mean is lowest or highest.
 
     Args:
         values: one measure of every run and query, shape (runs, queries).
         each: how many queries of each kind; no query occurs twice.
 
     Returns:
-        The columns of these queries in `values`, by kind; kinds without a query are left out.
+        The columns of these queries in `values`, by kind (`differ`, `worst`, `best`). Kinds without a query are absent.
 
     >>> pick_notable(np.array([[0.0, 0.9, 0.1, 0.5], [0.0, 0.9, 0.8, 0.5]]), each=1)
     {'differ': [2], 'worst': [0], 'best': [1]}

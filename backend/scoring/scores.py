@@ -86,8 +86,8 @@ class RankedRun:
 class Scores:
     """The values of N queries: `values` has shape (len(settings.keys), N). They are in [0, 1], except those of DCG@K.
 
-    `query` has the truth's number of each query, shape (N,). `beside` has the values of one more key, shape (N,), or is
-    None.
+    `query` has the number of each query in the truth, shape (N,). `beside` has the values of the additional key that
+    `score` was asked for, shape (N,). It is None if there is no such key.
     """
 
     query: Indices
@@ -327,9 +327,11 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
 def _admit(
     spans: AnySpans, times: dict[int, str], must: dict[int, str], settings: Settings
 ) -> tuple[AnySpans, list[str]]:
-    """Refuse, leave out or accept moments with problems; those in `must` are never accepted.
+    """Apply the option `invalid` to moments with problems; return the moments that are left, and the warnings.
 
-    Return the moments that are left, and the warnings.
+    `times` and `must` map positions of moments to problems; `times` has those of start and end. With `error` every
+    problem is refused, and with `skip` all these moments are left out. With `zero`, problems in `must` are refused,
+    and moments with the others are kept.
     """
     invalid = settings.conventions.invalid
     refused = {"error": times | must, "skip": {}, "zero": must}[invalid]

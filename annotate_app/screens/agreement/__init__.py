@@ -87,13 +87,13 @@ def bring_up_to_date() -> None:
 
 @look.lead_callback("others_problem")
 def compare(project: Project, lead: Person) -> None:
-    """Begin the job that compares the rule with other aggregation methods, unless it is already running."""
+    """Begin the job that compares the consensus rule with other aggregation methods, unless it is already running."""
     title = said("Comparing the rule with others")
     jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
 def _others(project: Project, lead: Person) -> None:
-    """Draw the button that compares the rule with other aggregation methods, and the result."""
+    """Draw the button that compares the consensus rule with other aggregation methods, and the result."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
     job = _newest_job(project, lead, JobKind.COMPARISON)

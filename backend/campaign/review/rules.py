@@ -15,7 +15,7 @@ _QUANTA = 100_000
 
 
 class Graded(Protocol):
-    """The rank, similarity and relevance of a probe pair, which decide about its bins."""
+    """The rank, similarity and relevance of a probe pair: rank and similarity decide in which bins it counts."""
 
     @property
     def rank(self) -> int:
@@ -40,12 +40,12 @@ class Bin:
 
 
 def by_rank(pairs: Iterable[Graded]) -> list[Bin]:
-    """Return bins of five ranks down to rank 60, then one bin of all others. Empty bins are left out."""
+    """Return bins of five ranks each for ranks 1 to 60, then one bin for all ranks beyond. Empty bins are left out."""
     return _bins(pairs, lambda pair: _rank_place(pair.rank), rank_bin)
 
 
 def by_similarity(pairs: Iterable[Graded]) -> list[Bin]:
-    """Return bins of 0.05 of similarity, the least similar first. Empty bins are left out."""
+    """Return bins that each cover 0.05 of similarity, the least similar first. Empty bins are left out."""
     return _bins(pairs, lambda pair: _similarity_place(pair.similarity), _similarity_name)
 
 

@@ -4,7 +4,7 @@
 
 Source: Hendricks et al., Localizing Moments in Video, ICCV 2017, and its evaluator; see `didemo_rank5`.
 
-Edge cases: a query without predictions scores 0. A query with fewer than three moments gets the mean over these.
+Edge cases: a query without predictions scores 0. If a query has only one or two moments, the mean is over these.
 
 Worked example: two of three people gave exactly the predicted moment, the third one twice as long: (1 + 1 + .5) / 3.
 

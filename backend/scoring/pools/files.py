@@ -9,7 +9,7 @@ no query.
 
 **Scale.** If a video has `duration`, its times are seconds. If it has `fps` and `num_frames` instead, they are frames,
 and so are the times of positives in it. Dividing by its `fps` makes them seconds. The published TACoS file uses frames;
-the code published with it divides only the own moment. All videos of a file use the same scale.
+the code published with it divides only the times of the query's own moment. All videos of a file use the same scale.
 
 **The own video.** If the own video has a sentence more than once, every occurrence is a positive. Files do not list
 these occurrences.
@@ -135,8 +135,8 @@ class PoolStatistics:
     """Counts of what a file of pools holds.
 
     Only queries with a full pool count, as in published figures. `videos`, `short`, `without_pool` and `hours` cover
-    the whole file. The first four fields are the row of the paper's table. `positives` is the mean number of positive
-    videos of a query, the own one included. `pool` is the number of videos searched for each query.
+    the whole file. The first four fields are those of a row in Table 1 of the MVMR paper. `positives` is the mean
+    number of positive videos of a query, its own one included. `pool` is the number of videos searched for each query.
     """
 
     queries: int

@@ -39,7 +39,7 @@ def options(summary: Mapping[str, Any]) -> list[str]:
 
 
 def sentence(summary: Mapping[str, Any]) -> str:
-    """Return the facts that stand beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
+    """Return how an evaluation was made, to show beside its numbers: `preset paper; 500 queries, 12,987 moments`."""
     truth = summary["truth"]
     return said(
         "preset {preset}; {queries}, {moments}",
@@ -112,7 +112,7 @@ def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
 
 
 def _are_best(values: Sequence[float | None], among: Sequence[bool]) -> list[bool]:
-    """Return which of the comparable values are the best."""
+    """Return, for each value, whether it is the highest of those that `among` marks as competing."""
     best = max((value for value, fair in zip(values, among, strict=True) if fair and value is not None), default=None)
     return [fair and value is not None and value == best for value, fair in zip(values, among, strict=True)]
 

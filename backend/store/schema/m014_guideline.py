@@ -1,4 +1,4 @@
-"""Store how means are rounded, and the guideline's texts beside the grades, which the code held before."""
+"""Store how means are rounded, and the guideline's texts beside the grades. Before this, the texts were in the code."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run

@@ -1,4 +1,4 @@
-"""Look up the notes of current judgements by pair; by person it took minutes in a large campaign."""
+"""Look up the notes of current judgements by pair. The look-up by person took minutes in a large campaign."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run

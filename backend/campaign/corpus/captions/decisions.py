@@ -167,7 +167,10 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 
 
 def _record_decision(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Record a decision and its event, and return how many captions it covers; 0 if none waits."""
+    """Record a decision and its event, and return how many captions it covers.
+
+    It is 0 if no rewrite of the published text waits for a decision.
+    """
     with writing(store) as db:
         captions = rows.decide(db, published, text, at=at, by=by)
         if captions:
@@ -183,7 +186,7 @@ def _record_decision(store: Store, published: str, text: str | None, *, at: floa
 
 
 def _text_problem(mapping: Mapping[str, str], text: str) -> str:
-    """Return why a person's text cannot be accepted, or an empty text."""
+    """Return why a person's text cannot be accepted; "" if it can."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
     names = names_in(text, mapping, {})

@@ -65,7 +65,7 @@ def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece
 
 
 def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
-    """Compute Table 3 of TVR-Ranking from the texts alone, so that it works for rules, models and people.
+    """Compute Table 3 of TVR-Ranking from the texts alone, whether rules, a model or people rewrote them.
 
     An article that is kept before new words counts as part of them: `The Castle` changed to `The man` counts as `the
     man`.
@@ -182,7 +182,7 @@ class Rewriter(Protocol):
 
     @property
     def usage_ever(self) -> Usage:
-        """The requests and tokens that all runs of these versions have used in this project."""
+        """The requests and tokens that all runs with the same versions as this rewriter have used in this project."""
         ...
 
     def version(self, attempt: int) -> str:

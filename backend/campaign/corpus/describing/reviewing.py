@@ -263,7 +263,10 @@ def _require_row(
 
 
 def _beside(db: Database, row: DescriptionRow) -> list[SameSeconds]:
-    """Return what shows the same seconds: moments that could take the sentence as another caption, and descriptions."""
+    """Return the other moments and the other descriptions that show the same seconds as a description.
+
+    Each of these moments could get the sentence of the description as another caption.
+    """
     moments = [
         SameSeconds(start_s, end_s, text, moment_id=moment_id)
         for moment_id, start_s, end_s, text in reviewed.moments_within(db, row.video_id, row.span)

@@ -59,7 +59,7 @@ class RelevanceBin:
     Attributes:
         place: the bin's number, which does not depend on the pairs.
         low: the least value in the bin.
-        high: the least value above the bin. A bin of similarity 1 or of one rank holds one value, which is `high` too.
+        high: the first value beyond the bin. If the bin is for similarity 1 or for one rank, `high` equals `low`.
         counts: number of pairs of each relevance, 0 first.
         without: number of pairs without a relevance (open, escalated, discarded). They never count as 0.
     """
@@ -181,9 +181,10 @@ class ShowCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """How long moments or videos last, in seconds: all of the corpus, compared with those handed out.
+    """How many moments or videos of each duration, in seconds, the corpus has, and how many of these were handed out.
 
-    `bars` are (low, high, number in the corpus, number handed out). The last bar may have no upper end.
+    `bars` are (low, high, number in the corpus, number handed out), where `low` and `high` bound the durations. `high`
+    may be None in the last bar.
     """
 
     bars: Sequence[tuple[float, float | None, int, int]]

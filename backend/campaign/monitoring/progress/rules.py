@@ -56,7 +56,7 @@ def able(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
 
 
 def able_later(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Return the annotators who can grade pairs of a kind now, or once they have passed the exam ahead of them."""
+    """Return the annotators who can grade pairs of a kind now, or once they have passed the exam."""
     through = (
         replace(worker, barred=None) if worker.barred is Barred.EXAM_AHEAD and worker.room != 0 else worker
         for worker in workers
@@ -124,7 +124,8 @@ def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
 def _ways_out(by_reason: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
     """Return (reason, names, pairs) in the order of `Barred`.
 
-    `pairs` is the number of pairs of the person whom the reason keeps from most.
+    `names` are the people who cannot grade some pairs for this reason. `pairs` is the largest number of pairs that
+    the reason keeps from one of them.
     """
     ways = []
     for why in Barred:
@@ -146,10 +147,10 @@ def further(kinds: Kinds, share: float | None) -> int:
 
 
 def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
-    """Return when those who may work have given all that they can give, and what is left over then.
+    """Return when those who may work have given all grades that they can give, and which grades are still missing then.
 
-    A dispute asks for two further grades. So every pair that may still be disputed counts as wanting `2 * share` grades
-    more than it has seats for.
+    A disputed pair needs two further grades. So for every pair that may still be disputed, `2 * share` grades are added
+    to those that it needs now. `share` is the share of pairs that are disputed.
     """
     if kinds and not has_team(workers):
         return Forecast(None)
@@ -183,7 +184,10 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
 
 
 def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[AnnotatorId, float]) -> float:
-    """Return the fewest days in which all grades that can be given are given."""
+    """Return in how many days people can give all the grades that their quotas (`room`) allow.
+
+    `pace` is the number of grades a day of each person.
+    """
     sharing = _Sharing(demand)
     target = sharing.given(room)
 

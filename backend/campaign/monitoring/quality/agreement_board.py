@@ -1,8 +1,8 @@
 """Measure how well the annotators of a project agree.
 
-*Reads* judgements, decisions, queries and people, all of one instant; *writes* nothing. All grades that count are
-included. Grades of earlier campaigns and simulated ones count too, because they settle pairs like any others. Days and
-weeks leave out grades of earlier campaigns, whose times belong to another campaign or are unknown.
+*Reads* judgements, decisions, queries and people, as they are at one instant. *Writes* nothing. All grades that count
+are included. Grades of earlier campaigns and simulated ones count too, because they settle pairs like any others. Days
+and weeks leave out grades of earlier campaigns, whose times belong to another campaign or are unknown.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def agreement_version(project: Project, by: Lead | Operator) -> str:
 
 
 def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
-    """Return all grades that count, their origins, and the ids of their pairs, all of one instant."""
+    """Return all grades that count, their origins, and the ids of their pairs, as they are at one instant."""
     with reading(store) as db:
         given = standing(rows.given(db))
         pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair

@@ -94,7 +94,8 @@ def _video_folders(project: Project) -> list[Path]:
 def _proven(project: Project, path: Path) -> Iterator[Path]:
     """Yield the folders above a path that hold a video with exactly the content that the project knows.
 
-    The content is checked because a database from elsewhere could name any file of this machine to open its folder.
+    The content is checked because a project from elsewhere may name any file of this machine. Without the check, leads
+    could then read that file's folder.
     """
     places = {
         name: place

@@ -2,8 +2,8 @@
 
 *Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
 
-A video is identified by its content, so it is found again under another name or in another folder. Another content
-under its name is not accepted unless somebody says so. The functions here leave the adding itself to
+A video is identified by its content, so it is found again under another name or in another folder. If the file of that
+name has another content, it is not accepted unless somebody says so. The functions here leave the adding itself to
 `corpus.importing`. They also keep back the pairs of videos that cannot be shown, so they belong above judging.
 """
 
@@ -145,7 +145,11 @@ def _free_clips(db: Database) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The result of a search: videos with their known content, videos with another content, and other troubles."""
+    """The result of a search for videos.
+
+    `well` are videos with the content that the project knows, and `changed` are videos with another content.
+    `troubles` are all other problems.
+    """
 
     well: dict[str, VideoFacts]
     changed: dict[str, VideoFacts]

@@ -1,10 +1,10 @@
-"""Pool runs: make candidates of what systems found, beside captions and frames or instead of them, and again later.
+"""Pool runs: make candidates of the moments that systems found, with or without those that captions and frames find.
 
 *Reads* run files, queries, videos, moments, candidates, pairs. *Writes* vectors of frames, moment, candidate, source,
-candidate_source, batch, pair, seat, events. The union of the runs' best predictions is what is judged, as TREC does;
-predictions at nearly the same times are one candidate, which remembers every source that found it. A first pooling
-makes the lists and opens their first batches. A later one adds candidates that were never handed out, and hands them
-out as a batch of their own.
+candidate_source, batch, pair, seat, events. As at TREC, people judge the union of the runs' best predictions.
+Predictions at nearly the same times are one candidate, which is stored with every source that found it. A first pooling
+makes the candidate lists and opens their first batches. A later pooling adds candidates that were never handed out, and
+hands them out as a batch of their own.
 """
 
 from collections.abc import Sequence

@@ -129,7 +129,10 @@ def _run(packed: bytes, path: Path, videos: Mapping[int, str] | None) -> tuple[R
 def _not_again(
     name: str, sha256: str, named: Mapping[str, str], pooled: Sequence[CandidateSource], depth: int
 ) -> str | None:
-    """Return why a run cannot be pooled beside the others or again; None if it can."""
+    """Return why a run cannot be pooled; None if it can.
+
+    For example, the same file was given twice, or it was already pooled to this depth.
+    """
     if sha256 in named:
         return said("is the same file as {named}: give each run once", named=named[sha256])
     if not is_readable(name) or len(name) > LONGEST_NAME or ";" in name:
@@ -209,7 +212,7 @@ class Merging:
     def __init__(
         self, runs: Sequence[Submitted], places: Mapping[MomentId, Place], *, depth: int, iou: Fraction
     ) -> None:
-        """Prepare the merging: turn all times into whole multiples of one step.
+        """Prepare the merging: express all times as whole multiples of one small step, so that overlaps are exact.
 
         Args:
             runs: checked runs.
@@ -300,7 +303,7 @@ class Merging:
 
 
 def _rows(run: Submitted, top: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[QueryId, tuple[int, int]]:
-    """Return the first and the last position (exclusive) of each query's predictions in `top`."""
+    """Return, for each query, the position of its first prediction in `top`, and the position after its last one."""
     sizes = np.bincount(run.run.query[top], minlength=len(run.query_ids))
     ends = np.cumsum(sizes)
     return {

@@ -1,8 +1,9 @@
 """Read the files that go with pools: labelled pairs, thresholds, and the manifest and pairs of a build.
 
 *Reads* an STS file: columns `sentence1`, `sentence2` and `score` (0 to 5), separated by tabs, with these names as
-header or without a header; or a file of pools, whose positives are alike with the query and whose negatives are
-different; the file of thresholds from `calibrate_thresholds`; `manifest.json` and `pairs.csv` in the folder of a build.
+header or without a header; or a file of pools, where a query and its positives count as alike, and a query and its
+negatives as different; the file of thresholds from `calibrate_thresholds`; `manifest.json` and `pairs.csv` in the
+folder of a build.
 """
 
 import hashlib
@@ -44,7 +45,7 @@ class ScoredPair:
 
     @property
     def label(self) -> str:
-        """The score rounded down to half points, as a label: `3.5` holds scores from 3.5 to below 4, `5.0` only 5."""
+        """The score rounded down to half points, as a label: `3.5` for scores from 3.5 to below 4, `5.0` only for 5."""
         return f"{floor(self.score * 2) / 2:.1f}"
 
 

@@ -9,9 +9,9 @@ changes no draw. The published code departs from the paper, and so does `as_publ
 
 Thresholds come from pairs that people, or a published pool, label alike or different. Youden's J of a threshold t
 (Youden, "Index for rating diagnostic tests", Cancer 1950) is the share of alike pairs with a similarity of t or more,
-plus the share of different pairs with less, minus 1. If the two classes lie far apart, many thresholds are nearly as
-good as the best. t_pos is the highest of these and t_neg the lowest. A pair between the two is uncertain, so it
-becomes neither positive nor negative.
+plus the share of different pairs with less, minus 1. If alike and different pairs have very different similarities,
+many thresholds have nearly the highest J. t_pos is the highest of these thresholds and t_neg the lowest. A pair with a
+similarity between t_neg and t_pos is uncertain, so it becomes neither positive nor negative.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
 def number_names(names: Sequence[str], seed: int) -> SortKeys:
-    """Return a number for each name that depends only on the name and the seed, `(names,)`."""
+    """Return one number for each name, shape `(names,)`; a number depends only on its name and the seed."""
     return np.array([_number(f"{seed} {name}") for name in names], dtype=np.uint64)
 
 
@@ -109,7 +109,8 @@ class Sentences:
 class Selection:
     """The pool of a query, without its own video.
 
-    `positives` has the number of one sentence of each other positive video. `negatives` has numbers of videos.
+    `positives` has, for each other positive video, the number of the sentence whose moment becomes the positive moment.
+    `negatives` has the numbers of the negative videos.
     """
 
     positives: tuple[int, ...]
@@ -219,11 +220,12 @@ NEARLY = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The thresholds of an encoder, and how the labelled pairs lie relative to them.
+    """The thresholds of an encoder, and how many labelled pairs have similarities above and below them.
 
-    `best` is the threshold with the best Youden's J, and `youden` is its J. `alike` and `different` count the pairs.
-    `kept_alike` is the share of alike pairs at `t_pos` or more, `kept_different` that of different pairs at `t_neg` or
-    less; `alike_below` counts alike pairs at `t_neg` or less, `different_above` different ones at `t_pos` or more.
+    `youden` is Youden's J of the threshold `best`: the highest J if the thresholds were calibrated. `alike` and
+    `different` count the pairs. `kept_alike` is the share of alike pairs with a similarity of `t_pos` or more.
+    `kept_different` is the share of different pairs with a similarity of `t_neg` or less. `alike_below` counts alike
+    pairs with `t_neg` or less, and `different_above` counts different pairs with `t_pos` or more.
     """
 
     t_pos: float
@@ -262,7 +264,11 @@ def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
 def evaluate_thresholds(
     t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None
 ) -> Thresholds:
-    """Compute how labelled pairs lie relative to two thresholds; without `best`, J is computed at `t_pos`."""
+    """Count how many labelled pairs have similarities above and below two thresholds.
+
+    `alike` and `different` are the similarities of the labelled pairs. `best` is the threshold whose Youden's J is
+    computed; if it is None, `t_pos` is used.
+    """
     j_threshold = t_pos if best is None else best
     return Thresholds(
         t_pos=t_pos,

@@ -1,4 +1,4 @@
-"""Compute the headline figures of agreement with base and interval, and the summary of all grades.
+"""Compute the main figures of agreement, with numbers of grades or pairs and intervals, and summarise all grades.
 
 There are two alphas: one over all grades that count, and one over first-round grades alone. There is no alpha for only
 the pairs with two grades, or only those with four. Disagreement decides which pairs get four, so both would be
@@ -58,8 +58,8 @@ def figures(
     """Return every figure by its key: alphas, observed agreement, kappas, shares of pairs.
 
     Args:
-        grades: all that count.
-        kinds: the patterns of their pairs.
+        grades: all grades that count.
+        kinds: the patterns of grades that pairs have.
         couples: the couples of the same grades, if they are computed already.
         resamples: how often the pairs are resampled for intervals; 0 for none.
         seed: the seed of the resampling.
@@ -110,7 +110,8 @@ def _kappas(couples: Couples, units: int, resamples: int, seed: int) -> dict[str
 def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figure]:
     """Return the shares of pairs that are settled by two, settled by four, discarded, or rounded.
 
-    The last is the share of pairs in consensus whose mean lies on a half. The others are shares of all pairs.
+    Rounded pairs are pairs in consensus whose mean grade lies halfway between two grades. Their share is one of
+    the pairs in consensus. The other shares are shares of all pairs.
     """
     consensus = kinds.having(Verdict.CONSENSUS)
     whole = np.ones(len(kinds.times), dtype=bool)
@@ -138,7 +139,10 @@ def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figu
 def _coincidence_figure(
     found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]
 ) -> Figure:
-    """Return a figure with its interval. The figure must depend only on how often two grades meet in a pair."""
+    """Return a figure with its interval.
+
+    `measure` computes the figure from the coincidences alone: how often each two grades are given to the same pair.
+    """
     return _figure(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
 
 
@@ -193,9 +197,9 @@ def summary(grades: GradedPairs, kinds: Patterns, found: Mapping[str, Figure]) -
     """Return the summary of all grades: verdicts, relevances, agreement and repeats.
 
     Args:
-        grades: all that count.
-        kinds: the patterns of their pairs.
-        found: the figures of `figures`.
+        grades: all grades that count.
+        kinds: the patterns of grades that pairs have.
+        found: what `figures` returned for the same grades.
     """
     times = kinds.times
     settled = {size: int(times[kinds.having(Verdict.CONSENSUS, size=size)].sum()) for size in (2, 4, 6)}

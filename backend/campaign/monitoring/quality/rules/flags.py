@@ -1,9 +1,10 @@
 """Compute the eight figures behind quality flags, each with its base and what it is compared with.
 
 Two are shares of pairs that an annotator skipped or reported. Each of the others has one number per grade, NaN where it
-is undefined. The number is 1 or 0 (too fast, clip unseen, the most used grade, near the other's grade), or the grade
-minus the mean of the others' grades. The figure, its course over time and the grades behind it all come from this
-column. All limits but the 45 % are assumptions of this project (docs/decisions/058). No flag acts by itself.
+is undefined. Some numbers are 1 for yes and 0 for no: too fast, clip unseen, the most used grade, near the other
+annotator's grade. Other numbers are the grade minus the mean of the others' grades. The figure, its course over time
+and the grades behind it are all computed from these numbers. All limits but the 45 % are assumptions of this project
+(docs/decisions/058). No flag acts by itself.
 """
 
 from collections.abc import Mapping
@@ -96,7 +97,10 @@ def flags_of(
 
 
 def _apply_dismissal(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
-    """Return the flag, marked as dismissed if it is raised, unless work since the dismissal alone would raise it."""
+    """Return the flag, marked as dismissed if it is raised and a lead has dismissed it.
+
+    It is not marked if the work after the dismissal would raise the flag by itself.
+    """
     if dismissal is None or not flag.raised:
         return flag
     since = next(later for later in _flags(everybody.after(dismissal.at), annotator_id) if later.kind is flag.kind)
@@ -251,7 +255,7 @@ def _agreement(work: Work) -> Flag:
 
 
 def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
-    """Return the share of the pairs handed out that the annotator skipped, or reported as broken."""
+    """Return the flag about the share of their pairs that the annotator skipped, or reported as broken."""
     n = len(work.grades) + len(work.skips.pair)
     if not n:
         reason = flag_words.NOTHING_MET
@@ -262,9 +266,9 @@ def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
 
 
 def _timed_values(work: Work, values: Floats) -> tuple[Floats, str]:
-    """Return the values with a known time, in order, and the reason why newest and earlier ones cannot be compared.
+    """Return the values of grades with a known time, in order of time, and why they cannot be compared over time.
 
-    The reason is an empty text where they can.
+    The newest values are compared with the earlier ones. The reason is "" if this is possible.
     """
     known = ~np.isnan(values)
     timed = values[known & work.grades.timed]
@@ -284,7 +288,10 @@ def _direction(values: Floats, kind: FlagKind) -> float:
 
 
 def _passes_limit(far: float, limit: float, interval: people.Interval | None) -> bool:
-    """Return whether a figure reaches its limit, apart from rounding of floats, and its interval does not contain 0."""
+    """Return whether a figure reaches its limit and its interval does not contain 0.
+
+    `far` is the size of the bias, the drift or the fall of agreement. Differences from rounding of floats are ignored.
+    """
     return far > limit - 1e-9 and interval is not None and not interval[0] <= 0 <= interval[1]
 
 
@@ -312,9 +319,10 @@ def _pace_columns(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tup
 
 
 def _near_column(grades: Grades, tolerance: int) -> Floats:
-    """Return, for each first-round grade, whether it agrees with the pair's other one within the tolerance.
+    """Return, for each first-round grade, whether it agrees with the pair's other first-round grade.
 
-    The number is 1 or 0. It is NaN for all other grades, and for pairs to which one person gave both.
+    The number is 1 if the two differ by at most the tolerance, and otherwise 0. It is NaN for grades of later rounds,
+    for pairs with one first-round grade, and for pairs to which one person gave both.
     """
     near = np.full(len(grades), np.nan)
     first = np.flatnonzero(grades.seat <= 2)
@@ -327,9 +335,9 @@ def _near_column(grades: Grades, tolerance: int) -> Floats:
 
 
 def _stretches(at: Floats, values: Floats) -> tuple[Stretch, ...]:
-    """Return the means of consecutive grades in stretches of about equal length, at most as many as a chart can show.
+    """Divide the grades, in order of time, into stretches with about equally many grades; return each stretch's mean.
 
-    A stretch has at least `FEWEST_IN_STRETCH` grades.
+    A stretch has at least `FEWEST_IN_STRETCH` grades, and there are at most `STRETCHES`, so that a chart can show them.
     """
     count = min(STRETCHES, len(values) // FEWEST_IN_STRETCH)
     if not count:

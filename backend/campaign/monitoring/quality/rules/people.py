@@ -116,7 +116,7 @@ def of_mean(values: Floats) -> Interval | None:
 def of_difference(new: Floats, old: Floats) -> Interval | None:
     """Return the interval of the new values' mean minus the old values' mean; None if either has under two runs.
 
-    The degrees of freedom are Welch's, because the two may differ in number and in spread.
+    The degrees of freedom are Welch's, because new and old values may differ in number and in spread.
 
     >>> import numpy as np
     >>> [round(end, 3) for end in of_difference(np.repeat([2.0, 4.0], 20), np.repeat([0.0, 1.0, 2.0], 20))]
@@ -145,7 +145,7 @@ def runs(values: Floats) -> Floats:
 
 
 def _error(means: Floats) -> float:
-    """Return the squared standard error of the mean of runs."""
+    """Return the squared standard error of the mean over all runs, from the mean of each run."""
     return float(means.var(ddof=1)) / len(means)
 
 
