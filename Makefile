@@ -77,7 +77,7 @@ format: $(VENV)/.dev ## rewrite files the way check wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(VENV)/.dev ## rewrite the generated pages docs/schema.md and docs/commands.md, docs/settings.md, and what the cells of docs/python.ipynb print
+docs: $(VENV)/.dev ## rewrite what is generated: docs/schema.md, docs/commands.md, docs/settings.md, and what docs/python.ipynb prints
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/schema_page.py
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/commands_page.py
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/settings_table.py

@@ -36,7 +36,7 @@ class Priority(IntEnum):
     DESK = 0
     """Somebody waits for it at the desk, in the practice or in a review."""
     AHEAD = 1
-    """It will soon be on somebody's desk; no request waits for it."""
+    """The clip will soon be on somebody's desk; no request waits for it."""
     CONTEXT = 2
     """The seconds around a moment, or an example of the guideline."""
     EXTRA = 3

@@ -38,7 +38,7 @@ BASELINES = {
     "clip": "has seen the frames of the videos; CLIP, trained on none of them",
     "prmr": "has seen two runs: the best videos of one, the moments of the other",
 }
-"""What each has seen."""
+"""What each baseline has seen, by name."""
 
 
 @dataclass(frozen=True, slots=True)

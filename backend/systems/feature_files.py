@@ -24,7 +24,7 @@ from backend.core.typed_text import nfc
 FloatArray = npt.NDArray[np.float32]
 RATE, ENCODER = "rate", "encoder"
 _BYTES = 8
-"""Of a number as it may lie in the file, before it is a float32."""
+"""The most bytes of one number in a file, before it becomes a float32."""
 _STEP = 1 << 16
 """Numbers that are unpacked and checked at a time."""
 _LARGEST_HEAD = 1 << 16

@@ -130,7 +130,7 @@ def write_answers(out: Path, answers: Answers) -> None:
 
 
 LENGTHS_S = (4.0, 8.0, 16.0, 32.0)
-"""Of windows: TVR's moments last 9 s in the mean, those of ActivityNet Captions 36 s."""
+"""Lengths of windows in seconds. The mean moment of TVR lasts 9 s, that of ActivityNet Captions 36 s."""
 PER_S = 1.0
 NMS = 0.5
 

@@ -27,7 +27,7 @@ from backend.systems.learning.network import Shape
 
 SETTINGS, BEST, LAST, HISTORY = "settings.json", "best.safetensors", "last.safetensors", "history.csv"
 _FIRST = {SETTINGS, BEST, HISTORY}
-"""What may be there although no epoch was finished."""
+"""The files that a folder may have before an epoch is finished."""
 _ABOUT = "about"
 _MODEL, _OPTIMISER = "model.", "optimiser."
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)

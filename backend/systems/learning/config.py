@@ -21,10 +21,10 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hidden: Count = 256
     """D, numbers in every encoding."""
     heads: Count = 4
-    """Of the self-attention; they divide `hidden`."""
+    """The number of heads of the self-attention; it divides `hidden`."""
     dropout: Share = 0.1
     clip_s: Positive = 1.5
-    """Seconds a clip: rows of features are averaged over it, and spans begin and end with clips. TVR's is 1.5."""
+    """Length of a clip in seconds. Features are averaged over a clip; spans begin and end with clips. TVR has 1.5."""
 
 
 class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,52 +32,52 @@ class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     epochs: Count = 100
     batch: Annotated[int, Meta(ge=2, le=1_000_000)] = 128
-    """Pairs of a query and a moment."""
+    """Number of pairs of a query and a moment in a batch."""
     learning_rate: Positive = 1e-4
     weight_decay: Annotated[float, Meta(ge=0, le=1e6)] = 0.01
     patience: Count = 10
-    """So many epochs without a better NDCG on the validation queries end it."""
+    """Training stops after this many epochs without a better NDCG on the validation queries."""
 
 
 class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the loss; see `network`."""
 
     video: Literal["nce", "hinge", "crocs"] = "nce"
-    """What tells videos apart: ReLoCLNet's, XML's, or MVMR's loss."""
+    """The loss that tells videos apart: that of ReLoCLNet, XML, or MVMR."""
     weighted: bool = True
-    """Whether each pair weighs as its similarity (TVR-Ranking, C.1)."""
+    """Whether the weight of a pair is its similarity (TVR-Ranking, C.1)."""
     mask_positives: bool = True
     """Whether a video that has a moment of the query is no negative of it in any batch (TVR-Ranking, C.1)."""
     temperature: Positive = 0.1
     """T of `nce` and `crocs`."""
     margin: Annotated[float, Meta(ge=0, le=2)] = 0.1
-    """Of `hinge`, as XML has it, and of `crocs`, whose published configuration has 0.4."""
+    """The margin of `hinge`, with XML's value, and of `crocs`, whose published configuration has 0.4."""
     span: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
-    """What the loss of spans weighs beside that of videos."""
+    """The weight of the span loss; the video loss has the weight 1."""
 
 
 class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the strong negatives that the loss `crocs` uses."""
 
     folder: str
-    """As `reelrank mvmr negatives` makes it."""
+    """A folder that `reelrank mvmr negatives` made."""
     draw: Literal["similar", "uniform"] = "similar"
-    """By p', the more alike the likelier; or all potential negatives alike, to compare with."""
+    """`similar` draws by p': the more similar, the likelier. `uniform` draws all potential negatives equally."""
     count: Count = 4
-    """Drawn for each pair, each way."""
+    """Number of negatives drawn for each pair in each direction."""
 
 
 class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of turning the network's scores into a run; see `predicting`."""
 
     videos: Count = 100
-    """The best of a query, in which spans are looked for."""
+    """Number of best videos of a query in which spans are searched."""
     moments: Count = 100
-    """Of a query in the run."""
+    """Number of predicted moments of a query in the run."""
     alpha: Annotated[float, Meta(ge=0, le=1000)] = 20.0
-    """What the score of a video weighs beside its span (XML: 20)."""
+    """The weight of a video's score beside that of its span (XML: 20)."""
     longest_s: Positive | None = None
-    """The longest span; without it, as long as the longest moment of the training set."""
+    """Length of the longest span, in seconds; None takes that of the longest moment of the training set."""
     nms: Annotated[float, Meta(gt=0, le=1)] | None = None
     """IoU of non-maximum suppression; without it there is none, as in TVR-Ranking's own code."""
 
@@ -92,12 +92,12 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     out: str
     """Folder that gets a folder for each seed."""
     rate: Positive | None = None
-    """Rows of features a second, for files that do not say it."""
+    """Rows of features a second, for files that do not state it."""
     encoder: str | None = None
-    """Of sentences; SimCSE from the model hub unless another is named."""
+    """The sentence encoder; None takes SimCSE from the model hub."""
     encoder_kind: str | None = None
     embeddings: str | None = None
-    """Where vectors of sentences are kept; the person's cache folder unless another is named."""
+    """The folder that caches vectors of sentences; None takes the user's cache folder."""
     top: Count = 20
     """N of the training set `train_topN.json`."""
     seeds: Annotated[tuple[Seed, ...], Meta(min_length=1)] = (0,)

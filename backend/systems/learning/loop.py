@@ -43,9 +43,9 @@ from backend.systems.learning.rivals import Rivals, crocs_loss
 from backend.training import CroCsLoss
 
 STOPPING = "ndcg@20,0.5"
-"""What early stopping goes by."""
+"""The key of the figure that early stopping compares."""
 _ANY_TIME = ("release", "features", "out", "embeddings", "seeds", "device")
-"""Settings that may change between a stop and going on, as the data is looked at itself; the others may not."""
+"""Settings that may change before training resumes, because the data itself is compared; the others may not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

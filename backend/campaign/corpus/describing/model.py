@@ -18,13 +18,13 @@ class DescriptionStatus(StrEnum):
     """The status of a description."""
 
     WAITING = "waiting"
-    """It waits for a lead."""
+    """The description waits for a lead."""
     RETURNED = "returned"
     """A lead sent it back to its author with a comment."""
     ACCEPTED = "accepted"
-    """It is a caption of a moment."""
+    """A lead accepted the description; it is now the caption of a moment."""
     WITHDRAWN = "withdrawn"
-    """Its author withdrew it; it is kept, and shown to nobody else."""
+    """The author withdrew the description; it stays on record, and only the author sees it."""
 
 
 class DescriptionAct(StrEnum):

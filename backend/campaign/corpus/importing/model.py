@@ -72,7 +72,7 @@ class Trouble(StrEnum):
     MISSING = "missing"
     UNREADABLE = "unreadable"
     CHANGED = "changed"
-    """Its content differs from that which was imported."""
+    """The content of the video differs from what was imported."""
     DAMAGED = "damaged"
 
 

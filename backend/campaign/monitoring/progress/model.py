@@ -30,13 +30,13 @@ class Barred(StrEnum):
 
     PAUSED = "paused"
     EXAM = "exam"
-    """They failed the exam. A lead may grant a retake, or exempt them."""
+    """The annotator failed the exam. A lead may grant a retake, or exempt the annotator."""
     EXAM_AHEAD = "exam_ahead"
-    """They have yet to take the exam, or wait for its answer key."""
+    """The annotator has yet to take the exam, or waits for its answer key."""
     QUOTA = "quota"
-    """They have given all the grades of their quota."""
+    """The annotator has given all the grades of their quota."""
     ASSIGNED = "assigned"
-    """They are assigned to other queries."""
+    """The annotator is assigned to other queries."""
     SKIPPED = "skipped"
     SUSPENDED = "suspended"
 
@@ -48,7 +48,7 @@ class Worker:
     annotator_id: AnnotatorId
     name: str
     barred: Barred | None = None
-    """Why they are handed no pair at all; None if they may work."""
+    """Why the annotator gets no pair at all; None if they may work."""
     a_day: float = 0.0
     """Judgements a day, over the last seven days, limited by their daily quota."""
     room: int | None = None

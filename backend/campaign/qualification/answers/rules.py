@@ -21,13 +21,13 @@ class GoldExclusion(StrEnum):
     DISCARDED = "discarded"
     """The pair has no relevance."""
     NO_CLIP = "no clip"
-    """Its clip cannot be shown."""
+    """The clip of the pair cannot be shown."""
     EXAMPLE = "example"
-    """The guideline shows its grade."""
+    """The guideline shows the grade of the pair."""
     CORRECTABLE = "correctable"
     """The person who graded the pair last may still correct the grade."""
     ROUNDED = "rounded"
-    """Its relevance is a rounded mean."""
+    """The relevance of the pair is a rounded mean."""
 
 
 def misses(answer: int, right: int, tolerance: int) -> bool:

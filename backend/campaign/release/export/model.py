@@ -29,9 +29,9 @@ class Adjudicated(StrEnum):
     """The choice whether adjudicated pairs are in the released truth."""
 
     INCLUDE = "include"
-    """They are in the truth like other pairs, and marked."""
+    """Adjudicated pairs are in the truth like other pairs, and marked."""
     LEAVE_OUT = "leave-out"
-    """They are not in the truth, only in the files of raw annotations and pairs."""
+    """Adjudicated pairs are only in the files of raw annotations and pairs, not in the truth."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,11 +109,11 @@ class RuleReading:
     spoke: int
     """Candidates that the rule looked at: `rule.last`, or fewer where fewer are open."""
     known: int
-    """Those of them with a relevance."""
+    """How many of these candidates have a relevance."""
     total: int
-    """The sum of their relevances."""
+    """The sum of the relevances of these candidates."""
     finds: int
-    """Those of them with a relevance of `rule.grade` or more."""
+    """How many of these candidates have a relevance of `rule.grade` or more."""
     word: RuleWord
 
     @property
@@ -161,7 +161,7 @@ class NextState(StrEnum):
     """The state of the next batch of a query."""
 
     READY = "ready"
-    """It may be opened, and nobody has declined it."""
+    """The batch may be opened, and nobody has declined it."""
     DECLINED = "declined"
     UNSETTLED = "unsettled"
     """Pairs of the open batches are not settled yet."""
@@ -174,7 +174,7 @@ class DeclinedBatch:
     """A lead's decision not to open a batch, which is still in force."""
 
     by: str | None
-    """None for the command line."""
+    """The name of the lead; None if a command did it."""
     at: float
     reason: str
 
@@ -185,10 +185,10 @@ class OpenedBatch:
 
     number: int
     by: str | None
-    """None for the command line."""
+    """The name of the lead; None if a command did it."""
     at: float
     kept: str
-    """Why it cannot be taken back, in words; empty if it can."""
+    """Why the batch cannot be taken back, in words; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class JobState(StrEnum):
     FAILED = "failed"
     """The job failed because of a bug, or its process was killed; the server's log says more."""
     INTERRUPTED = "interrupted"
-    """Its process stopped, or has not reported for a while."""
+    """The process of the job stopped, or has not reported for a while."""
     CANCELLED = "cancelled"
     """A lead cancelled the job; nothing that it did was kept."""
 
