@@ -207,14 +207,13 @@ def prepare_run(
     lacking[truth_query[truth_query >= 0]] = False
     missing = np.flatnonzero(lacking)
     if options.missing == "error":
-        problems += [
-            Problem(
-                run.file,
-                None,
-                said("query {query} is missing (missing=zero lets it count 0)", query=key.truth.queries[i]),
+        messages = [said("query {query} is missing", query=key.truth.queries[i]) for i in missing]
+        if messages:
+            messages[0] = said(
+                "{message} (missing=zero lets such queries count 0, missing=skip leaves them out of the mean)",
+                message=messages[0],
             )
-            for i in missing
-        ]
+        problems += [Problem(run.file, None, message) for message in messages]
     problems += [*refused, *wrong]
     if problems:
         raise InputError(problems)
@@ -354,13 +353,17 @@ def _admit(
 def _times_problems(run: Run, invalid: str) -> dict[int, str]:
     """Return what is wrong with the times of predictions, by position.
 
-    Real runs have empty predictions, and often thousands. If they are refused, the message about the first one names
-    the option that leaves them out.
+    Real runs have impossible predictions, and often thousands. If they are refused, the message about the first one
+    names the options that accept them, and what each does to the figures.
     """
     faults = run.span_problems()
-    empty = next((i for i in faults if run.start_s[i] == run.end_s[i]), None)
-    if empty is not None and invalid == "error":
-        faults[empty] = said("{message} (the option invalid=skip leaves such predictions out)", message=faults[empty])
+    if faults and invalid == "error":
+        first = next(iter(faults))
+        faults[first] = said(
+            "{message} (invalid=zero keeps such predictions at their ranks with IoU 0, as published evaluators do;"
+            " invalid=skip removes them, and those below move up)",
+            message=faults[first],
+        )
     return faults
 
 

@@ -129,7 +129,8 @@ class Benchmark:
     def planned(self, asked: Options) -> list[tuple[Part, Settings]]:
         """Return the parts, each with its settings; the caller's options override the benchmark's own.
 
-        With `iou_compare=gt`, recall also requires an IoU above theta, not just equal to it.
+        Impossible predictions keep their rank and have IoU 0 (`invalid=zero`), as in the published evaluators. With
+        `iou_compare=gt`, recall also requires an IoU above theta, not just equal to it.
 
         Raises:
             InputError: names every option that cannot be used.
@@ -138,7 +139,8 @@ class Benchmark:
         parts = self.parts
         if options.get("iou_compare", self.options.get("iou_compare")) == "gt":
             parts = tuple(replace(part, figures=tuple(map(_strict, part.figures))) for part in parts)
-        return [(part, part.settings(self.preset, self.options | part.options | options)) for part in parts]
+        own: Options = {"invalid": "zero"}
+        return [(part, part.settings(self.preset, own | self.options | part.options | options)) for part in parts]
 
 
 def _strict(figure: PublishedFigure) -> PublishedFigure:

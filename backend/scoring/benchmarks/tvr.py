@@ -103,7 +103,7 @@ BENCHMARK = Benchmark(
             for part in _parts(of_type(name), f"{name}-", f"sentences about {about}")
         ),
     ),
-    {"arithmetic": "float32", "missing": "error", "invalid": "zero"},
+    {"arithmetic": "float32", "missing": "error"},
     notes=(
         "Tasks that a file has no predictions for have no figures; a run of another form is one of VCMR.",
         f"Only a query's first {FIRST} predictions are looked at, in SVMR before those of other videos are left out.",

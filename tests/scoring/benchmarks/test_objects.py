@@ -64,3 +64,14 @@ def test_a_file_that_is_not_there_is_told_of_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         evaluate(golden.truth, tmp_path / "none.jsonl", benchmark="qvhighlights")
     assert len(refused.value.problems) == 1
+
+
+def test_an_impossible_prediction_keeps_its_rank_as_in_the_published_evaluator() -> None:
+    """The figures are what moment_detr's standalone_eval/eval.py (b7e553a) prints for these windows."""
+    truth = [{"qid": qid, "vid": "v", "relevant_windows": [[0, 10]]} for qid in (1, 2, 3)]
+    windows = [[5, 5, 0.9], [0, 10, 0.8]], [[0, 10, 0.9]], [[0, 10, 0.9]]
+    run = [{"qid": qid, "vid": "v", "pred_relevant_windows": row} for qid, row in enumerate(windows, start=1)]
+    found = percent(evaluate(truth, run, benchmark="qvhighlights").figures)
+    assert (found["MR-full-R1@0.5"], found["MR-full-mAP"]) == ("66.67", "83.33")
+    skipped = percent(evaluate(truth, run, benchmark="qvhighlights", invalid="skip").figures)
+    assert (skipped["MR-full-R1@0.5"], skipped["MR-full-mAP"]) == ("100.00", "100.00")

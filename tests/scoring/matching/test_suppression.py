@@ -79,7 +79,8 @@ def test_empty_predictions_are_refused_with_the_option_that_drops_them():
         evaluate(truth, run)
     assert [str(problem) for problem in refused.value.problems] == [
         "run, row 1: query q, moment 1: end 3.0 is not after start 3.0 "
-        "(the option invalid=skip leaves such predictions out)",
+        "(invalid=zero keeps such predictions at their ranks with IoU 0, as published evaluators do; "
+        "invalid=skip removes them, and those below move up)",
         "run, row 1: query q, moment 3: end 4.0 is not after start 4.0",
     ]
     assert evaluate(truth, run, k=[1], theta=[0.5], measures=["recall"], invalid="skip")["mean"] == {"recall@1,0.5": 1}

@@ -219,7 +219,7 @@ def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judgin
     keep("half", half)
     strict = leaderboard.score_kept_runs(settled.project, OPERATOR, "settled val", missing="error")
     (other,) = set(candidates(settled, "val")) - set(half)
-    assert strict.left_out["half"] == f"half: query {other} is missing (missing=zero lets it count 0)"
+    assert strict.left_out["half"].startswith(f"half: query {other} is missing (missing=zero")
     assert strict.left_out.keys() == {"half", "test only"}
 
     remove_run(settled.project, OPERATOR, "good", now=NOW)
