@@ -154,6 +154,12 @@ class ScoringOptions:
             "Print a benchmark's figures by its conventions; `reelrank measures benchmarks` lists them.",
         ),
     ] = None
+    also: Annotated[
+        list[str] | None,
+        measure_option(
+            "--also", "With --benchmark: add these measures, such as miou,recall@1,0.3; each also for its groups."
+        ),
+    ] = None
     preset: PresetOption = Preset.PAPER
     k: Annotated[
         list[int] | None, list_option("--k K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50]", int)
@@ -190,6 +196,7 @@ class ScoringOptions:
         return {
             **{"preset": self.preset.value, "k": self.k, "mu": self.mu, "theta": self.theta},
             **{"min_relevance": self.min_relevance, "measures": self.measure, "benchmark": self.benchmark},
+            "also": self.also or (),
             **read_options(self.options),
             **({} if self.nms is None else {"nms": self.nms}),
         }

@@ -20,6 +20,7 @@ from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolConventions, Pools
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
+from backend.scoring.requested_values import split
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
@@ -27,7 +28,20 @@ from backend.scoring.statistics.resampling import RESAMPLES
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 
 _NO_OPTIONS = frozenset(
-    ("preset", "k", "mu", "theta", "min_relevance", "measures", "benchmark", "videos", "pools", "pooling", "first_step")
+    (
+        "preset",
+        "k",
+        "mu",
+        "theta",
+        "min_relevance",
+        "measures",
+        "benchmark",
+        "also",
+        "videos",
+        "pools",
+        "pooling",
+        "first_step",
+    )
 )
 """The keyword arguments of `evaluate` that are not conventions."""
 
@@ -42,6 +56,7 @@ class Wanted(Options, total=False):
     min_relevance: int
     measures: Iterable[str] | str | None
     benchmark: str | None
+    also: Iterable[str] | str | None
     videos: str | os.PathLike[str] | Mapping[str, Any] | None
     pools: Pools | str | os.PathLike[str] | None
     pooling: PoolConventions | None
@@ -59,6 +74,7 @@ def evaluate(
     min_relevance: int = 1,
     measures: Iterable[str] | str | None = None,
     benchmark: str | None = None,
+    also: Iterable[str] | str | None = None,
     videos: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     pools: Pools | str | os.PathLike[str] | None = None,
     pooling: PoolConventions | None = None,
@@ -97,6 +113,8 @@ def evaluate(
             `ndcg`.
         benchmark: name of a benchmark of the field, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions. `figures` of the result has the figures that the benchmark's own evaluator prints.
+        also: names or keys of measures to add to `figures`, such as `["miou", "recall@5,0.5"]`; for `qvhighlights` also
+            of short, middle and long moments, as `miou (short)`. By name alone, K is 1 and theta 0.5.
         videos: the map `name -> [duration, index]` or its path, for runs that give videos by index.
         pools: a pool file, or the result of `reelrank.read_pools`. Each query is searched in its own pool of videos,
             as in MVMR.
@@ -220,9 +238,9 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
     chosen = {name: asked.get(name) for name in ("k", "mu", "theta", "measures", "preset")}
     benchmark = benchmark_named(name) if (name := asked.get("benchmark")) else None
     pools, pooling, first = asked.get("pools"), asked.get("pooling"), asked.get("first_step")
-    if benchmark:
-        chooses_values = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
-        require_only(benchmark, asked=chooses_values, truth=given is not None, pools=pools is not None)
+    also = split(also) if isinstance(also := asked.get("also") or (), str) else list(also)
+    chooses_values = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
+    require_only(benchmark, asked=chooses_values, truth=given is not None, pools=pools is not None, also=also)
     settings = settle(
         asked.get("preset") or "paper",
         DEFAULT_K if (k := asked.get("k")) is None else k,
@@ -270,13 +288,13 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
     if pools is not None:
         pooled = prepare_pools(pools, "pools", pooling or PoolConventions(), truth=truth, first=step)
         if benchmark:
-            board = score_benchmark_in_pools(benchmark, pooled, columns, options, pools="pools")
+            board = score_benchmark_in_pools(benchmark, pooled, columns, options, also, pools="pools")
         else:
             board = score_in_pools(pooled, columns, settings)
     elif truth is None:
         raise InputError.single("truth", "is missing")
     elif benchmark:
-        board = score_benchmark(benchmark, truth, columns, options, beside=beside)
+        board = score_benchmark(benchmark, truth, columns, options, also, beside=beside)
     else:
         board = score_runs(truth, columns, settings)
     return board.noted(note)

@@ -54,6 +54,7 @@ def score_files(
     measures: Iterable[str] | None = None,
     pool: PoolFile | None = None,
     benchmark: str | None = None,
+    also: Sequence[str] = (),
     where: Where = HERE,
     progress: Progress | None = None,
     **options: Unpack[Options],
@@ -74,6 +75,7 @@ def score_files(
         pool: a pool file; each query is searched in its own pool of videos.
         benchmark: name of a benchmark of the field, which sets measures, cut-offs, thresholds and conventions. Options
             that are given override its own.
+        also: names or keys of measures to compute beside the figures of the benchmark.
         where: where run files are read and, except with pools and benchmarks, scored.
         progress: called with the name of the step, how much of it is done, and its total.
         **options: see `backend.scoring.evaluate.evaluate`.
@@ -82,11 +84,10 @@ def score_files(
         InputError: lists the problems of all files. Nothing is scored then.
     """
     chosen = None if benchmark is None else benchmark_named(benchmark)
-    if chosen:
-        asked = preset != "paper" or min_relevance != 1 or any((measures, k, mu, theta))
-        require_only(chosen, asked=asked, truth=truth_path is not None, pools=pool is not None)
-        if pool and pool.own_video:
-            raise InputError.single("benchmark", f"{chosen.name} has no figures of the own video alone; leave it out")
+    asked = preset != "paper" or min_relevance != 1 or any((measures, k, mu, theta))
+    require_only(chosen, asked=asked, truth=truth_path is not None, pools=pool is not None, also=also)
+    if chosen and pool and pool.own_video:
+        raise InputError.single("benchmark", f"{chosen.name} has no figures of the own video alone; leave it out")
     levels = POOL_MU if pool else DEFAULT_MU
     settings = settle(
         preset,
@@ -138,10 +139,11 @@ def score_files(
         )
     try:
         if chosen and truth:
-            board = score_benchmark(chosen, truth, runs, options, beside=beside, progress=progress)
+            board = score_benchmark(chosen, truth, runs, options, also, beside=beside, progress=progress)
         elif chosen and pool:
             pooled = _pooled(pool, None, names)
-            board = score_benchmark_in_pools(chosen, pooled, runs, options, pools=pool.path.name, progress=progress)
+            name = pool.path.name
+            board = score_benchmark_in_pools(chosen, pooled, runs, options, also, pools=name, progress=progress)
         elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:

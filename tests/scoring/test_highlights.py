@@ -1,6 +1,7 @@
 """Highlights beyond what golden/qvhighlights.json locks: its definition, step by step, and what is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from backend.scoring.benchmarks.qvhighlights import (
     read_saliency,
     score_highlights,
 )
+from backend.scoring.scored_files import score_files
+from golden_benchmarks import read_golden, score
 
 ENTRY = {"qid": 7, "vid": "v", "duration": 20, "relevant_windows": [[0, 4]]}
 
@@ -68,3 +71,20 @@ def test_every_fault_of_the_grades_is_named_with_its_row(tmp_path: Path) -> None
     with pytest.raises(InputError) as refused:
         read_predicted_saliency(path)
     assert [problem.row for problem in refused.value.problems] == [1]
+
+
+def test_a_run_of_highlights_alone_has_the_published_figures_and_none_of_moments(tmp_path: Path) -> None:
+    golden = read_golden("qvhighlights", tmp_path)
+    entries = [json.loads(line) for line in golden.run.read_text().splitlines()]
+    for entry in entries:
+        del entry["pred_relevant_windows"]
+    alone = tmp_path / "alone.jsonl"
+    alone.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    found = score("qvhighlights", replace(golden, run=alone))
+    printed = golden.printed["QVHighlights"]
+    assert found == {name: value if name.startswith("HL") else "-" for name, value in printed.items()}
+    alone.write_text("".join(json.dumps(entry) + "\n" for entry in entries[1:]))
+    with pytest.raises(InputError, match=f"query {entries[0]['qid']} is missing"):
+        score("qvhighlights", replace(golden, run=alone))
+    with pytest.raises(InputError, match="has highlights and no moments; score it without the other runs"):
+        score_files(golden.truth, [golden.run, alone], benchmark="qvhighlights")

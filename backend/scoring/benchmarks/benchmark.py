@@ -1,9 +1,11 @@
 """Define a benchmark: the figures that its published evaluator prints, and how to compute them from truth and run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
+
+import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.scoring.matching.columns import Run, Truth
@@ -45,6 +47,16 @@ class Beside:
     score: Callable[[Path, Path, str], Mapping[str, float]]
 
 
+OfRun = Callable[[Run, Truth], Run | None]
+"""Selects from a run, given the selected truth; returns None if nothing of the run is about it."""
+
+
+def answers_to(run: Run, truth: Truth) -> Run:
+    """Return the part of the run that answers queries of this truth."""
+    known = {str(query) for query in truth.queries}
+    return run.of_queries(np.array([str(query) in known for query in run.queries], dtype=bool))
+
+
 def unchanged_truth(truth: Truth) -> Truth:
     """Return the truth unchanged."""
     return truth
@@ -65,8 +77,13 @@ class Part:
 
     figures: tuple[PublishedFigure, ...]
     of_truth: Callable[[Truth], Truth] = unchanged_truth
-    of_run: Callable[[Run, Truth], Run | None] = unchanged_run
+    of_run: OfRun = unchanged_run
     options: Options = field(default_factory=Options)
+
+    @property
+    def measures(self) -> set[str]:
+        """The names of the measures that the figures are values of."""
+        return {_measure(figure.key) for figure in self.figures}
 
     def settings(self, preset: str, options: Options) -> Settings:
         """Return the settings that compute the figures."""
@@ -90,6 +107,8 @@ class Benchmark:
         percent: whether tables show the figures, which are shares, in percent.
         notes: what to know before comparing with published tables.
         beside: figures that are not about moments.
+        groups: selections of the truth by name, such as the short moments. Measures that a caller adds are computed
+            for each of them too.
     """
 
     name: str
@@ -103,6 +122,7 @@ class Benchmark:
     percent: bool = True
     notes: tuple[str, ...] = ()
     beside: Beside | None = None
+    groups: Mapping[str, Callable[[Truth], Truth]] = field(default_factory=dict)
     tasks: bool = False
     """Whether runs are read with all their tasks, see `Run.tasks`."""
     in_pools: bool = False
@@ -126,21 +146,55 @@ class Benchmark:
             problems += [problem for problem in error.problems if problem not in problems]
             return {}
 
-    def planned(self, asked: Options) -> list[tuple[Part, Settings]]:
+    def planned(self, asked: Options, also: Sequence[str] = ()) -> list[tuple[Part, Settings]]:
         """Return the parts, each with its settings; the caller's options override the benchmark's own.
 
         Impossible predictions keep their rank and have IoU 0 (`invalid=zero`), as in the published evaluators. With
         `iou_compare=gt`, recall also requires an IoU above theta, not just equal to it.
 
+        Args:
+            asked: the caller's options.
+            also: names or keys of further measures; by name alone, a measure is computed at K = 1 and IoU 0.5.
+
         Raises:
-            InputError: names every option that cannot be used.
+            InputError: names every option and measure that cannot be used.
         """
         options = cast("Options", {name: value for name, value in asked.items() if value is not None})
-        parts = self.parts
+        parts = (*self.parts, *self._further_parts(also))
         if options.get("iou_compare", self.options.get("iou_compare")) == "gt":
             parts = tuple(replace(part, figures=tuple(map(_strict, part.figures))) for part in parts)
         own: Options = {"invalid": "zero"}
         return [(part, part.settings(self.preset, own | self.options | part.options | options)) for part in parts]
+
+    def _further_parts(self, also: Sequence[str]) -> Iterator[Part]:
+        """Yield parts for measures that the benchmark does not publish, for all moments and for each group.
+
+        A measure follows the conventions of the part that has the same measure, or else of the first part.
+        """
+        if not also:
+            return
+        try:
+            keys = settle(self.preset, (1,), (0.5,), Options(), measures=also).keys
+        except InputError as error:
+            raise InputError([replace(problem, file="also") for problem in error.problems]) from error
+        keys_of: dict[int, list[str]] = {}
+        for key in keys:
+            same = (number for number, part in enumerate(self.parts) if _measure(key) in part.measures)
+            keys_of.setdefault(next(same, 0), []).append(key)
+        for number, part_keys in keys_of.items():
+            part = self.parts[number]
+            yield replace(part, figures=tuple(PublishedFigure(key, key) for key in part_keys))
+            for group, of_truth in self.groups.items():
+                figures = tuple(PublishedFigure(f"{key} ({group})", key, group) for key in part_keys)
+                yield replace(part, figures=figures, of_truth=of_truth, of_run=_answers(part.of_run))
+
+
+def _answers(of_run: OfRun) -> OfRun:
+    return lambda run, truth: of_run(answers_to(run, truth), truth)
+
+
+def _measure(key: str) -> str:
+    return key.partition("@")[0]
 
 
 def _strict(figure: PublishedFigure) -> PublishedFigure:

@@ -35,7 +35,7 @@ from backend.core.messages import said
 from backend.core.reading import UNDECODABLE, unpacked_bytes
 from backend.core.timespan import Flags, Floats
 from backend.core.typed_text import nfc
-from backend.scoring.benchmarks.benchmark import Benchmark, Beside, Part, PublishedFigure
+from backend.scoring.benchmarks.benchmark import Benchmark, Beside, Part, PublishedFigure, answers_to
 from backend.scoring.files import text
 from backend.scoring.files.text import Form
 from backend.scoring.matching.columns import Indices, Run, Truth
@@ -246,9 +246,7 @@ def first_predictions(run: Run, _truth: Truth) -> Run:
 
 def first_predictions_for(run: Run, truth: Truth) -> Run:
     """Return the first `FIRST` predictions of those queries that the selected truth contains."""
-    known = {str(query) for query in truth.queries}
-    flags = np.array([str(query) in known for query in run.queries], dtype=bool)
-    return first_predictions(run, truth).of_queries(flags)
+    return first_predictions(answers_to(run, truth), truth)
 
 
 def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
@@ -262,9 +260,14 @@ def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
     return score_highlights(graded, predicted) if predicted else {}
 
 
-def _of_windows(name: str, above_s: int, to_s: int) -> Part:
-    figures = (PublishedFigure(f"MR-{name}-mAP", "map@avg", f"{above_s}-{to_s} s"),)
-    return Part(figures, of_truth=keep_windows(above_s, to_s), of_run=first_predictions_for, options={"order": "score"})
+_WINDOWS = {"short": (0, 10), "middle": (10, 30), "long": (30, 150)}
+"""Lengths of windows in seconds, by name of the group: longer than the first, and at most the second."""
+_GROUPS = {name: keep_windows(*lengths) for name, lengths in _WINDOWS.items()}
+
+
+def _of_windows(name: str) -> Part:
+    figures = (PublishedFigure(f"MR-{name}-mAP", "map@avg", "{}-{} s".format(*_WINDOWS[name])),)
+    return Part(figures, of_truth=_GROUPS[name], of_run=first_predictions_for, options={"order": "score"})
 
 
 BENCHMARK = Benchmark(
@@ -286,9 +289,7 @@ BENCHMARK = Benchmark(
             of_run=first_predictions,
             options={"order": "score"},
         ),
-        _of_windows("short", 0, 10),
-        _of_windows("middle", 10, 30),
-        _of_windows("long", 30, 150),
+        *map(_of_windows, _GROUPS),
     ),
     {"arithmetic": "float64", "missing": "error"},
     notes=(
@@ -303,4 +304,5 @@ BENCHMARK = Benchmark(
         ),
         highlights,
     ),
+    groups=_GROUPS,
 )

@@ -3,11 +3,11 @@
 Reads and writes nothing; `scored_files` reads files.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from backend.core.errors import InputError
+from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress
 from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import Run, Truth
@@ -22,6 +22,7 @@ def score_benchmark(
     truth: Truth,
     runs: Mapping[str, Run],
     asked: Options,
+    also: Sequence[str] = (),
     *,
     beside: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     narrowing: Narrowing | None = None,
@@ -34,6 +35,7 @@ def score_benchmark(
         truth: the truth.
         runs: the runs by name.
         asked: the caller's options, which override the benchmark's.
+        also: names or keys of measures to compute beside the published figures.
         beside: the values of figures that are not about moments, by run and by name of the figure.
         narrowing: selects the predictions that count; if None, all of them count.
         progress: called with the name of the step, how much of it is done, and its total.
@@ -45,7 +47,10 @@ def score_benchmark(
     Raises:
         InputError: lists the problems of the truth and of all runs. Nothing is scored then.
     """
-    parts = benchmark.planned(asked)
+    if _only_highlights(runs, beside):
+        _require_queries(truth, runs, benchmark.missing(asked))
+        asked = {**asked, "missing": "skip"}
+    parts = benchmark.planned(asked, also)
     if parts[0][1].conventions.missing != "published":
         # Drop unanswered queries now: once a part removes predictions, a query without any counts 0.
         runs = {name: _answered_queries(run) for name, run in runs.items()}
@@ -89,6 +94,7 @@ def score_benchmark_in_pools(
     pooled: Pooled,
     runs: Mapping[str, Run],
     asked: Options,
+    also: Sequence[str] = (),
     *,
     pools: str,
     progress: Progress | None = None,
@@ -101,30 +107,62 @@ def score_benchmark_in_pools(
         InputError: as `score_benchmark`.
     """
     full = {name: pooled.places.without_short(run) for name, run in runs.items()}
-    board = score_benchmark(benchmark, pooled.truth, full, asked, narrowing=pooled.narrowing, progress=progress)
+    board = score_benchmark(benchmark, pooled.truth, full, asked, also, narrowing=pooled.narrowing, progress=progress)
     options: dict[str, str | bool | float] = {"pool": pools}
     setting = replace(board.setting, options=options | pooled.pooling.options)
     return replace(board, setting=setting, warnings=(*pooled.warnings, *board.warnings))
 
 
-def require_only(benchmark: Benchmark, *, asked: bool, truth: bool, pools: bool) -> None:
+def require_only(
+    benchmark: Benchmark | None, *, asked: bool, truth: bool, pools: bool, also: Sequence[str] = ()
+) -> None:
     """Refuse settings that the benchmark itself decides, and files that it does not score.
 
     Args:
-        benchmark: the benchmark.
+        benchmark: the benchmark, or None if the caller named none; then only `also` is refused.
         asked: whether the caller chose measures, K, mu, theta, relevance or preset.
         truth: whether a truth is given.
         pools: whether pools are given.
+        also: the measures that the caller adds to those of the benchmark.
 
     Raises:
         InputError: says what to leave out or to give.
     """
+    if benchmark is None:
+        if also:
+            raise InputError.single("also", "adds measures to those of a benchmark; without one, choose with measures")
+        return
+    benchmark.planned(Options(), also)
     if asked or (pools and not benchmark.in_pools):
         advice = "sets its own measures, K, mu, theta and preset; leave these and pools out"
         raise InputError.single("benchmark", f"{benchmark.name} {advice}")
     if benchmark.in_pools and (truth or not pools):
         advice = "takes its truth from the pools; give pools and no truth"
         raise InputError.single("benchmark", f"{benchmark.name} {advice}")
+
+
+def _only_highlights(runs: Mapping[str, Run], beside: Mapping[str, Mapping[str, float]]) -> bool:
+    """Return whether the runs have only figures that are not about moments.
+
+    Raises:
+        InputError: this holds for some of the runs, not for all.
+    """
+    only = [name for name, run in runs.items() if beside.get(name) and not len(run.video)]
+    if only and len(only) < len(runs):
+        raise InputError.single(runs[only[0]].file, "has highlights and no moments; score it without the other runs")
+    return bool(only)
+
+
+def _require_queries(truth: Truth, runs: Mapping[str, Run], missing: str) -> None:
+    """Refuse runs that lack a query of the truth, if `missing` is `error`."""
+    if missing != "error":
+        return
+    problems = []
+    for run in runs.values():
+        named = set(map(str, run.queries))
+        problems += [Problem(run.file, None, f"query {q} is missing") for q in truth.queries if str(q) not in named]
+    if problems:
+        raise InputError(problems)
 
 
 def _answered_queries(run: Run) -> Run:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from backend.core.errors import InputError, Problem
@@ -14,6 +15,7 @@ from backend.scoring.files.text import Some, problems_with
 from backend.scoring.files.words import (
     QUERY,
     RUN,
+    RUN_SALIENCY,
     TASK_OF_VIDEOS,
     TASK_VIDEOS,
     TASKS,
@@ -193,6 +195,9 @@ def _groups(document: list[object], kind: Kind, file: str) -> tuple[Some[Group],
             if field == kind.windows:
                 return _windows(groups, document, kind, file), kind.usual
             return groups, names_of(groups, kind)
+    if kind is RUN and any(RUN_SALIENCY in entry for entry in entries):
+        groups = _nested(document, RUN_SALIENCY, file)
+        return Some((replace(group, items=[]) for group in groups), groups.problems), kind.usual
     groups = _flat(document, file)
     if kind is TRUTH and entries and is_tvr_release(entries[0]):
         for group in groups:

@@ -206,6 +206,8 @@ TRUTH_LIST = "relevant_moment"
 RUN_LIST = "predictions"
 TRUTH_WINDOWS = "relevant_windows"
 RUN_WINDOWS = "pred_relevant_windows"
+RUN_SALIENCY = "pred_saliency_scores"
+"""The field of QVHighlights with a score for each clip; a run may have it without moments."""
 TASKS = ("VCMR", "SVMR")
 """Tasks of TVR's own prediction files whose predictions are moments; the first one is preferred."""
 TASK_OF_VIDEOS = "VR"

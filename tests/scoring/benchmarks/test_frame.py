@@ -6,6 +6,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.report import parts
+from backend.scoring.scored_files import score_files
 from backend.scoring.views.ranking import figures
 from golden_benchmarks import Golden, read_golden, score
 
@@ -27,6 +28,13 @@ def test_a_sentence_without_predictions_is_refused_until_somebody_says_what_it_c
 def test_what_the_benchmark_says_itself_cannot_be_asked_for(golden: Golden) -> None:
     with pytest.raises(InputError, match="charades-sta sets its own measures"):
         score("charades-sta", golden, k=[10])
+
+
+def test_a_measure_added_to_a_benchmark_is_refused_before_any_file_is_read(golden: Golden) -> None:
+    with pytest.raises(InputError, match=r"also: 'iou' is not one of .*miou"):
+        score("charades-sta", golden, also=["iou"])
+    with pytest.raises(InputError, match="also: adds measures to those of a benchmark"):
+        score_files(golden.truth, [golden.run], also=["miou"])
 
 
 def test_an_unknown_benchmark_is_answered_with_those_there_are(golden: Golden) -> None:

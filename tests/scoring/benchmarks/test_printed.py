@@ -15,6 +15,7 @@ CASES = [
     ("activitynet", "LGI", {}),
     ("activitynet", "2D-TAN", STRICT),
     ("qvhighlights", "QVHighlights", {}),
+    ("qvhighlights", "CG-DETR", {"also": ["miou", "recall@1,0.3", "map@0.6"]}),
     ("tacos", "MMN", {}),
     ("tacos", "MMN, NMS 0.4", {"nms": 0.4}),
     ("tacos", "2D-TAN", TAN),
