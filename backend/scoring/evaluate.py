@@ -131,7 +131,8 @@ def evaluate(
             of Charades-STA) or `float32` (as in those of TVR, MMN and MVMR).
         zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are removed (`drop`).
         unknown: queries of the run that the truth lacks are an error (`error`) or are ignored (`ignore`).
-        no_relevant: queries without relevant moments score 0 (`zero`) or are left out (`skip`).
+        no_relevant: queries without relevant moments score 0 (`zero`), are left out (`skip`), or score 1 if the run has
+            no predictions for them and otherwise 0 (`correct_empty`).
         duplicates: equal truth moments: `keep` them, or merge them with the highest relevance (`merge_max`).
         dedupe_predictions: of equal predictions of a query, keep only the first.
         invalid: impossible moments, and mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).

@@ -46,8 +46,9 @@ class Conventions:
     in the published function."""
     unknown: Literal["error", "ignore"]
     """What happens to a query of the run that the truth lacks."""
-    no_relevant: Literal["zero", "skip"]
-    """What happens to a query whose truth has no relevance above 0."""
+    no_relevant: Literal["zero", "skip", "correct_empty"]
+    """What happens to a query whose truth has no relevance above 0. `correct_empty`: it scores 1 in every measure
+    if the run has no predictions for it, otherwise 0."""
     order: Literal["file", "score"]
     duplicates: Literal["keep", "merge_max"]
     """What happens to repeated truth moments; `merge_max` keeps the first, with the highest relevance of them."""

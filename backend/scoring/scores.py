@@ -72,13 +72,15 @@ class RankedRun:
     """A run's predictions in rank order, cut at the highest K, for queries of the truth.
 
     `truth_query` is the truth's number of each of the run's queries, -1 for ignored ones. `truth_video` is the truth's
-    number of each prediction's video. `missing` has the numbers of truth queries that the run lacks.
+    number of each prediction's video. `missing` has the numbers of truth queries that the run lacks. `correctly_empty`
+    has those that it is right to leave without predictions; with `no_relevant=correct_empty` they score 1.
     """
 
     run: Run
     truth_query: Indices
     truth_video: Indices
     missing: Indices
+    correctly_empty: Indices
     warnings: tuple[str, ...]
 
 
@@ -130,11 +132,16 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     has_relevant = np.bincount(query[relevance > 0], minlength=len(truth.queries)) > 0
     if not has_relevant.all():
         ids = _ids(truth, np.flatnonzero(~has_relevant))
-        warnings.append(
-            said("{file}: queries without relevant moment count 0: {ids}", file=truth.file, ids=ids)
-            if options.no_relevant == "zero"
-            else said("{file}: queries without relevant moment were left out: {ids}", file=truth.file, ids=ids)
-        )
+        told = {
+            "zero": said("{file}: queries without relevant moment count 0: {ids}", file=truth.file, ids=ids),
+            "skip": said("{file}: queries without relevant moment were left out: {ids}", file=truth.file, ids=ids),
+            "correct_empty": said(
+                "{file}: queries without relevant moment count 1 without predictions, 0 with any: {ids}",
+                file=truth.file,
+                ids=ids,
+            ),
+        }
+        warnings.append(told[options.no_relevant])
     able = np.flatnonzero((relevance > 0) | (options.zero_relevance == "absorb"))
     index = index_truth(
         query[able],
@@ -201,11 +208,13 @@ def prepare_run(
     except InputError as error:
         wrong = list(error.problems)
     empty = np.diff(run.offsets) == 0
+    may_be_empty = ~key.has_relevant & (options.no_relevant == "correct_empty")
     counts_0 = empty & ((options.missing == "published") | (part & (sizes == 0)))
+    counts_0 &= ~may_be_empty[truth_query] | (truth_query < 0)
     run, truth_query = run.of_queries(~empty | counts_0), truth_query[~empty | counts_0]
     lacking = np.ones(len(key.truth.queries), dtype=bool)
     lacking[truth_query[truth_query >= 0]] = False
-    missing = np.flatnonzero(lacking)
+    missing, correctly_empty = np.flatnonzero(lacking & ~may_be_empty), np.flatnonzero(lacking & may_be_empty)
     if options.missing == "error":
         messages = [said("query {query} is missing", query=key.truth.queries[i]) for i in missing]
         if messages:
@@ -253,11 +262,13 @@ def prepare_run(
     within = _rank(run) < settings.depth
     if not within.all():
         run = run.take(np.flatnonzero(within))
-    return RankedRun(run, truth_query, video_of[run.video], missing, tuple(warnings))
+    return RankedRun(run, truth_query, video_of[run.video], missing, correctly_empty, tuple(warnings))
 
 
 def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | None = None) -> Scores:
-    """Return all values of all queries that count: those of the run in its order, then missing ones as zeros.
+    """Return the values of all queries that count: those of the run in its order, missing ones, correctly empty ones.
+
+    Missing queries have zeros, and correctly empty ones have ones.
 
     `beside` is one more key to compute, of a measure with a cut-off and a threshold. This costs less than adding the
     measure to `settings`.
@@ -269,6 +280,9 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | N
     if options.missing == "zero":
         of_truth = np.concatenate([of_truth, ranked.missing])
         values = np.hstack([values, np.zeros((len(values), len(ranked.missing)))])
+    if len(ranked.correctly_empty):
+        of_truth = np.concatenate([of_truth, ranked.correctly_empty])
+        values = np.hstack([values, np.ones((len(values), len(ranked.correctly_empty)))])
     if options.no_relevant == "skip":
         relevant = key.has_relevant[of_truth]
         of_truth, values = of_truth[relevant], values[:, relevant]

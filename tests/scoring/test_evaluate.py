@@ -128,6 +128,15 @@ class TestOptions:
         assert value(truth, run) == pytest.approx(1 / 3)
         assert value(truth, run, no_relevant="skip") == 1.0
 
+    @pytest.mark.parametrize("missing", ["zero", "skip", "error", "published"])
+    def test_a_correct_empty_answer_scores_1_and_a_wrong_one_0(self, missing):
+        truth = {"found": [moment()], "empty": [], "absent": [], "grade 0": [moment(relevance=0)], "wrong": []}
+        hit = ["a", 0, 10, 1]
+        run = {"found": [hit], "empty": [], "grade 0": [], "wrong": [hit]}
+        scored = evaluate(truth, run, k=[1], measures=["recall@1,0.5"], missing=missing, no_relevant="correct_empty")
+        values = {query: row["recall@1,0.5"] for query, row in scored.per_query.items()}
+        assert values == {"found": 1, "wrong": 0, "empty": 1, "absent": 1, "grade 0": 1}
+
     def test_order_by_score_is_stable(self):
         truth = {"q": [moment(0, 10, 4), moment(20, 30, 1)]}
         run = {"q": [["a", 50, 60, 1], ["a", 20, 30, 2], ["a", 0, 10, 2]]}

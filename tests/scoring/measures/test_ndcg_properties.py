@@ -17,7 +17,7 @@ OPTIONS = st.fixed_dictionaries(
         "arithmetic": st.sampled_from(["exact", "float64"]),
         "zero_relevance": st.sampled_from(["absorb", "drop"]),
         "missing": st.sampled_from(["zero", "skip", "published"]),
-        "no_relevant": st.sampled_from(["zero", "skip"]),
+        "no_relevant": st.sampled_from(["zero", "skip", "correct_empty"]),
         "order": st.sampled_from(["file", "score"]),
         "duplicates": st.sampled_from(["keep", "merge_max"]),
         "dedupe_predictions": st.booleans(),
@@ -66,13 +66,18 @@ def plain_ndcg(moments, rows, k, mu, o):
 
 
 def plain(truth, run, ks, mus, o):
-    if o["missing"] != "published":
-        run = {q: rows for q, rows in run.items() if rows}
-    queries = [q for q in run] + [q for q in truth if q not in run and o["missing"] == "zero"]
+    no_target = [q for q, moments in truth.items() if not any(m["relevance"] > 0 for m in moments)]
+    empty = [q for q in no_target if not run.get(q)] if o["no_relevant"] == "correct_empty" else []
+    run = {q: rows for q, rows in run.items() if rows or (o["missing"] == "published" and q not in empty)}
+    queries = [q for q in run] + [q for q in truth if q not in [*run, *empty] and o["missing"] == "zero"] + empty
     if o["no_relevant"] == "skip":
-        queries = [q for q in queries if any(m["relevance"] > 0 for m in truth[q])]
+        queries = [q for q in queries if q not in no_target]
     return {
-        q: {f"ndcg@{k},{mu}": float(plain_ndcg(truth[q], run.get(q, []), k, mu, o)) for k in ks for mu in mus}
+        q: {
+            f"ndcg@{k},{mu}": 1.0 if q in empty else float(plain_ndcg(truth[q], run.get(q, []), k, mu, o))
+            for k in ks
+            for mu in mus
+        }
         for q in queries
     }
 
