@@ -155,7 +155,7 @@ def compare(
     seed: int = 0,
     **asked: Unpack[Wanted],
 ) -> Evaluations:
-    """Score several runs against one truth, and test how sure their differences are.
+    """Score several runs against one truth, and test whether their differences are significant.
 
     Args:
         truth: as for `evaluate`.
@@ -163,8 +163,8 @@ def compare(
             `NAME=FILE`; a run given by its path has the name of the file.
         baseline: name of the run that the others are compared with. Differences, p-values and intervals are in
             `summary`, and `to_latex` marks significant differences.
-        upper_bounds: names of runs that know what no competing system can know. Tables mark them and never call them
-            best. A run called `caption`, like the baseline of that name, is always an upper bound.
+        upper_bounds: names of runs that use information that no competing system has, such as the captions of moments.
+            Tables mark them and never call them best. Runs with a name such as `caption` are always upper bounds.
         intervals: add 95 % bootstrap intervals to `summary`, even without a baseline.
         resamples: number of bootstrap samples and of sign flips.
         seed: random seed of the samples and of the flips.
@@ -208,9 +208,9 @@ def _by_name(runs: object) -> Mapping[str, AnyRun]:
 
 
 def _is_rows(run: object) -> bool:
-    """Return whether this is a list of predictions, and not a run.
+    """Return whether this is a list of predictions for one query, and not a whole run.
 
-    A run may be a list too, but its entries name queries.
+    A run may be a list too, but each of its entries names its query.
     """
     return isinstance(run, (list, tuple)) and bool(run) and isinstance(run[0], (list, tuple))
 
