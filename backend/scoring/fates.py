@@ -185,9 +185,8 @@ class FateExample:
 class FateCounts:
     """How many relevant truth moments were found in place, found at a wrong rank, or missed, and why they were missed.
 
-    The predictions up to rank `k` are matched with moments at the IoU threshold `mu`.
-    `counts` has a row for each `Fate` and a column for each relevance 0-4. `examples` are moments that show typical
-    errors.
+    The predictions up to rank `k` are matched with moments at the IoU threshold `mu`. `counts` has a row for each
+    `Fate` and a column for each relevance 0-4. `examples` are moments that show typical errors.
     """
 
     k: int

@@ -21,7 +21,8 @@ HIGHEST_K = 2**53
 class Asked:
     """The measures, cut-offs and thresholds that cover all values that the caller wants; each measure is named once.
 
-    `keys` are the wanted values in the caller's order, or None for all values of all these measures.
+    `keys` are the wanted values, such as `ndcg@20,0.5`, in the caller's order. It is None for all values of all these
+    measures. `notes` says which measures were asked for by another name.
     """
 
     measures: tuple[str, ...]
@@ -65,7 +66,7 @@ def read_asked(
     """Read names and keys of measures; those that cannot be read are added to `problems`.
 
     Args:
-        texts: the names and keys.
+        texts: names such as `ndcg`, and keys such as `ndcg@20,0.5`.
         k: cut-offs of measures that are given by name alone.
         mu: thresholds of graded measures that are given without a threshold.
         theta: thresholds of other measures that are given without a threshold.

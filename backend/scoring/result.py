@@ -73,7 +73,7 @@ class Evaluation(dict[str, Any]):
         return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
-        """Return at most ten lines: a benchmark's figures or one value of each measure, and where to find the rest."""
+        """Return at most ten lines: a benchmark's figures or one value of each measure, and where to find more."""
         run, figures = self._board.runs[0], self.figures
         values = figures or {key: self.mean.get(key) for key in _middle_keys(self._board)}
         shown = dict(list(values.items())[:_MEASURES])
@@ -107,7 +107,7 @@ class Evaluations(Mapping[str, Evaluation]):
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of the runs, in the order given, upper bounds last."""
+        """Iterate over the names of the runs, in the order given. Runs marked as upper bounds come last."""
         return iter([run.name for run in self._board.runs])
 
     def __len__(self) -> int:
@@ -141,7 +141,7 @@ class Evaluations(Mapping[str, Evaluation]):
         return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
-        """Return one value of each measure for the first runs, and where to find the rest."""
+        """Return one value of each measure for the first runs, and where to find more."""
         board = self._board
         keys = _middle_keys(board)
         rows = [["", *keys]]
@@ -190,7 +190,10 @@ def _conventions(board: Scoreboard) -> str:
 
 
 def _middle_keys(board: Scoreboard) -> list[str]:
-    """Return a key of each measure, at the middle of its cut-offs and thresholds; the measure in focus comes first."""
+    """Return one key for each measure, such as `ndcg@20,0.5`, at the middle of its cut-offs and thresholds.
+
+    The evaluation's main measure (`board.focus`) comes first.
+    """
     of_measure: dict[str, list[str]] = {}
     for key in board.settings.keys:
         of_measure.setdefault(key.partition("@")[0], []).append(key)

@@ -117,9 +117,9 @@ def _pair_id(entry: Any, number: int) -> object | None:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRun:
-    """A run and its truth as texts in TREC's formats, in which the same ids name the pairs of the truth.
+    """A run and its truth as texts in TREC's formats. Each id stands for a pair of a query and a truth moment.
 
-    `run` has a prediction on each line, `qrels` a pair of the truth.
+    `run` has a prediction on each line, and `qrels` a pair of the truth.
 
     `predictions` counts the run's predictions, `taken` those that were matched with a pair. `queries` counts the run's
     queries that are in the truth, `missing` the truth's queries that the run lacks.

@@ -143,8 +143,8 @@ class Benchmark:
     def planned(self, asked: Options) -> list[tuple[Part, Settings]]:
         """Return each group of figures with the settings that compute it.
 
-        Options in `asked` override the benchmark's own.
-        With the option `iou_compare=gt`, recall requires an IoU above theta, not just equal to it.
+        Options in `asked` override the benchmark's own. With the option `iou_compare=gt`, recall requires an IoU above
+        theta, not just equal to it.
 
         Raises:
             InputError: names every option that cannot be used.

@@ -63,7 +63,7 @@ class Spans:
 
     @property
     def query(self) -> Indices:
-        """The query number of each moment, shape (N,)."""
+        """The index in `queries` of each moment's query, shape (N,)."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     def take(self, chosen: Indices) -> Self:
@@ -99,7 +99,8 @@ class Spans:
         """Find moments with the same query, video and times.
 
         Returns:
-            The positions of all moments, sorted so that equal ones are neighbours, and where each group begins.
+            The positions of all moments, sorted so that equal ones are neighbours. Then the indices of this array at
+            which a new group of equal moments begins.
         """
         span = (self.query * len(self.videos) + self.video, self.start_s)
         order = order_within(*span)

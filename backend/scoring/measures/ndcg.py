@@ -53,7 +53,7 @@ def dcg(query: Indices, rank: Indices, relevance: Indices, queries: int, cutoffs
 
 
 def ideal_dcg(query: Indices, relevance: Indices, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
-    """Return the DCG of each query's truth in its ideal order, shape (cut-offs, queries).
+    """Return the DCG of each query's truth moments, sorted by falling relevance; shape (cut-offs, queries).
 
     >>> ideal_dcg(np.array([0, 0, 1]), np.array([2, 4, 3]), 3, [1], "linear").tolist()
     [[4.0, 3.0, 0.0]]

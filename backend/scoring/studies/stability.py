@@ -45,9 +45,10 @@ _CELLS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """One unit of work: `count` trials of two sets of `size` queries.
+    """One job for a worker process: `count` times, draw two sets of `size` queries and compare the orders of systems.
 
-    `seed`, `size` and `number` determine its random numbers.
+    `seed`, `size` and `number` determine its random numbers. The two sets have no query in common if `disjoint` is
+    true.
     """
 
     seed: int

@@ -69,7 +69,9 @@ class Study:
 
 
 def generator_of(seed: int, *unit: int) -> np.random.Generator:
-    """Return the random generator of one unit of work: different for each unit, and the same in any process.
+    """Return the random generator of one job: different for each job, and the same in any process.
+
+    `unit` are numbers that identify the job.
 
     >>> bool(generator_of(7, 1, 2).random() == generator_of(7, 1, 2).random() != generator_of(7, 2, 1).random())
     True
@@ -78,7 +80,7 @@ def generator_of(seed: int, *unit: int) -> np.random.Generator:
 
 
 def chunks(total: int, size: int) -> Iterator[int]:
-    """Yield the size of each chunk: `size`, then the remainder.
+    """Yield the sizes of pieces that make up `total`: `size` as often as it fits, then the remainder.
 
     >>> list(chunks(7, 3))
     [3, 3, 1]
