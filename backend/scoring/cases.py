@@ -16,9 +16,10 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 
 class Worth(StrEnum):
-    """How right a prediction is, from `match` (matched with a relevant moment) to `wrong video`.
+    """How right a prediction is.
 
-    If several values fit, the first one holds.
+    The values are `match`, `not relevant` (matched with a moment of relevance 0), `already matched` (better predictions
+    took its moments), `wrong time` and `wrong video`. If several fit, the first one holds.
     """
 
     MATCH = "match"
@@ -68,8 +69,8 @@ class CasePrediction:
 class CaseAnswer:
     """What became of one truth moment in a run: the rank of the prediction matched with it, and its fate.
 
-    `rank` is None if no prediction is matched with it. `fate` says whether and how it was found or missed. It is None
-    for a moment that is not relevant, because no run has to find it.
+    `rank` is None if no prediction is matched with it. `fate` says how it was found or missed, such as `wrong time`. It
+    is None for a moment that is not relevant, because no run has to find it.
     """
 
     rank: int | None

@@ -37,7 +37,7 @@ def further_problems(
 
     `runs` and `truth` are the files that could be read in full. `refusals` are the errors of the others, with the part
     that could be read, which is checked too. Queries without predictions are not reported. If the truth was refused,
-    nor are queries that it lacks.
+    queries that only a run has are not reported either.
     """
     rests = [refusal.rest for refusal in refusals]
     readable = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)

@@ -134,7 +134,11 @@ def _index_order(truth: Truth, absorb: bool) -> Indices:
 
 
 class Fate(StrEnum):
-    """What became of a relevant truth moment in a run: found in place, found at a wrong rank, or missed, and why."""
+    """What became of a relevant truth moment in a run: found or missed, and why.
+
+    The values are `in place`, `wrong rank` (found too far down), `match taken` (its prediction was matched with another
+    moment), `wrong time`, `wrong video` and `no predictions`.
+    """
 
     IN_PLACE = "in place"
     WRONG_RANK = "wrong rank"
@@ -245,8 +249,8 @@ def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
 def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
     """Count relevant truth moments by fate and relevance, and pick up to `examples` bad cases of each kind of error.
 
-    Moments of higher relevance are picked first. Among equally relevant ones, those matched at a lower rank, or with a
-    smaller highest IoU, come first. Remaining ties keep the order of the truth.
+    Moments of higher relevance are picked first. Among equally relevant ones, those found further down the list, or
+    with a smaller highest IoU, come first. Remaining ties keep the order of the truth.
     """
     truth = key.truth
     fate, relevance = fates(key, meeting, min_relevance), truth.relevance.astype(np.int64)

@@ -139,9 +139,10 @@ def _keys(request: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, .
 
 
 def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int, ...]:
-    """Return the cut-offs to compute: those of the keys, and before them the default ones if they are needed.
+    """Return the cut-offs to compute: those that keys such as `ndcg@20,0.5` ask for, after the default ones if needed.
 
-    They are needed if a measure with cut-offs is given by name alone, or if no key has a cut-off.
+    `usual` are the default ones. They are needed if a measure with cut-offs is given by name alone, or if no key has a
+    cut-off.
     """
     own = [request.k for request in requests if request.k is not None]
     by_name = any(request.measure.depth is None and request.k is None for request in requests)
@@ -149,9 +150,10 @@ def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int,
 
 
 def _levels(name: str, usual: tuple[float, ...], requests: Sequence[_Request]) -> tuple[float, ...]:
-    """Return the thresholds to compute for measures that use the list `name` (`mu` or `theta`).
+    """Return the thresholds to compute for measures that use the option `name` (`mu` or `theta`).
 
-    They are those of the keys, and before them the default ones if they are needed, as for `_cutoffs`.
+    These are the thresholds that keys such as `ndcg@20,0.5` ask for. The default ones, `usual`, come before them if a
+    measure is given without a threshold, or if no key has one.
     """
     ours = [request for request in requests if request.measure.threshold and request.measure.threshold.values == name]
     own = [level for request in ours for level in request.levels or () if level != AVERAGE]

@@ -115,9 +115,9 @@ class Scoreboard:
         return replace(self, setting=replace(self.setting, notes=(note, *self.setting.notes))) if note else self
 
     def with_upper_bounds(self, names: Collection[str] = ()) -> "Scoreboard":
-        """Return the scoreboard with the runs of these names marked as upper bounds.
+        """Return the scoreboard with the named runs marked as upper bounds, which tables never rank.
 
-        Runs whose name says that they are upper bounds are always marked.
+        Runs whose name says that they are upper bounds, such as `caption`, are always marked.
         """
         runs = [
             replace(run, upper_bound=run.upper_bound or run.name in names or is_upper_bound(run.name))

@@ -160,8 +160,9 @@ def _read(
 ) -> tuple[Run | None, list[Problem], list[PartlyRead]]:
     """Read one run file. Several can be read at the same time, by different workers.
 
-    Return the run (None if refused), the problems of the file, and the refusal if the file was read in part. `shared`
-    has what all files need: the function that reads a run, the names of videos by index, and the truth.
+    Return the run, None if the file was refused, and the problems of the file. The last list has the error itself if it
+    holds a part that could be read. `shared` has what all files need: the function that reads a run, the names of
+    videos by index, and the truth.
     """
     reader, names, truth = shared
     problems: list[Problem] = []
@@ -233,7 +234,8 @@ def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile],
         "missing", "measures"}], "warnings"}`. `options` are those that differ from the preset. `missing` has the ids of
         truth queries that the run lacks, as the truth file writes them, and `queries` the number of those that it has.
         `counted` is the number of queries in its means. `notes` is added if measures were asked for by other names.
-        In pools `pool` and each run's `outside_pool` (and `own_video`) are added, see `score_in_pools`.
+        If each query is searched in its own pool of videos, `pool` and each run's `outside_pool` (and `own_video`) are
+        added, see `score_in_pools`.
 
     Raises:
         InputError: lists the problems of all files. Nothing is scored then.

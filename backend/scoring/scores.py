@@ -52,7 +52,10 @@ class AnswerKey:
 
 
 class Narrowing(Protocol):
-    """Selects the predictions of a run that count, before the run is cut at the highest K; see `scoring.pools`."""
+    """Selects the predictions of a run that count, for example those in a query's pool of videos.
+
+    This happens before the run is cut at the highest K. `scoring.pools` has the selections in use.
+    """
 
     @property
     def sorts(self) -> bool:
@@ -66,7 +69,7 @@ class Narrowing(Protocol):
         """Return the problems of a run before any of its predictions are removed, and the warnings."""
 
     def narrow(self, run: Run) -> Run:
-        """Return the predictions that count, in the order given."""
+        """Return the run with only the predictions that count, in the order given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,10 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool
     published names.
 
     The columns are run, model, variant, seed, split (from the list of runs), by, group, queries (those that count),
-    missing, measure and value. The next columns are for the interval and the comparison. They are empty unless these
-    were asked for. The columns baseline, preset and options follow. The last column is the measure's title, which says
-    how IoU is compared. If any run is an upper bound, a column `upper_bound` is added. `for_people` keeps a spreadsheet
-    from reading texts as formulas.
+    missing, measure and value. Columns for the interval and the comparison follow; they are empty unless these were
+    asked for. Then come baseline, preset and options. The last column is the measure's title, which says how IoU is
+    compared. If any run is an upper bound, a column `upper_bound` is added. `for_people` keeps a spreadsheet from
+    reading texts as formulas.
     """
     head = ["run", *_FACTS, "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline"]
     bounds = _upper_bounds(summary)

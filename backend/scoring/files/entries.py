@@ -127,7 +127,7 @@ def by_query(
 
 
 def names_of(groups: list[Group], kind: Kind) -> Names:
-    """Return the names of the video, time and value fields, as the first moment that is an object has them.
+    """Return the names of the video, time and value fields, taken from the first moment that is an object.
 
     A run whose first prediction is a list gets the default names.
     """

@@ -45,7 +45,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input of a scoring, with size in bytes and SHA-256 hash if it is a file.
+    """One input of an evaluation, with size in bytes and SHA-256 hash if it is a file.
 
     `what` says which input it is: `truth`, `run`, `videos`, `pools` or `first step`.
     """
@@ -192,7 +192,7 @@ def sentences_truth(content: bytes, file: str) -> Truth | None:
     such moment is relevant.
 
     Raises:
-        InputError: the file has one of these formats; lists everything in it that has another shape.
+        InputError: the file has one of these formats; lists everything in it that has a wrong structure.
 
     >>> truth = sentences_truth(b"ABC12 24.3 30.4##person sits.\nABC12 0 2.5##person stands.", "test.txt")
     >>> (truth.queries, truth.end_s.tolist()) if truth else None

@@ -1,4 +1,4 @@
-"""Read truth and run files into columns almost as fast as the parser alone; return None at the first doubt.
+"""Read truth and run files into columns almost as fast as the parser alone; return None for an unusual file.
 
 The reader finds the entries, decodes each into a type, and builds each column in one pass. The types are taken from the
 first entry. A file with anything that does not fit them (another shape, a wrong value, a repeated key) is left to

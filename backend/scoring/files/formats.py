@@ -170,7 +170,7 @@ __all__ = ["run_file", "truth_file", "video_map_file"]
 
 
 def truth_file(content: bytes, file: str) -> Truth:
-    r"""Return the truth in a file of TVR-Ranking, of another benchmark (see `sentences`), or in generic CSV or JSONL.
+    r"""Return the truth in a file of any supported format: JSON, JSONL, CSV or a benchmark's own annotations.
 
     The content decides which format it is.
 
@@ -179,7 +179,7 @@ def truth_file(content: bytes, file: str) -> Truth:
         file: its name, for messages.
 
     Raises:
-        InputError: lists everything in it that has another shape, with its row.
+        InputError: lists everything in it that has a wrong structure, with its row.
 
     >>> truth = truth_file(b'{"query_id": 5, "video": "v1", "start": 0, "end": 9.5, "relevance": 4}\n', "t.jsonl")
     >>> truth.queries, truth.videos, truth.end_s.tolist(), truth.relevance.tolist()
@@ -211,12 +211,13 @@ def run_file(
         content: the bytes of the file, unpacked.
         file: its name, for messages.
         videos: names of the videos that rows give by index.
-        truth: gives the videos of rows that name none, see `own_video_runs`; other formats do not need it.
+        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video.
+            Other formats do not need it.
         task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR
             if there is no VCMR; `notes` says which tasks were not read.
 
     Raises:
-        InputError: lists everything in it that has another shape, with its row.
+        InputError: lists everything in it that has a wrong structure, with its row.
 
     >>> run_file(b'{"5": [["v1", 0, 9.5, 0.7], ["v2", 3, 4, 0.2]]}', "run.json").score.tolist()
     [0.7, 0.2]

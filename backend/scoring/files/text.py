@@ -128,7 +128,10 @@ def document(content: bytes, file: str) -> object:
 
 
 def lines(content: bytes, file: str) -> Some[object]:
-    """Decode a file with a JSON value on each line; empty and faulty lines become None. The result has `problems`."""
+    """Decode a file with a JSON value on each line; empty and faulty lines become None.
+
+    The attribute `problems` of the result says what is wrong with the faulty lines.
+    """
     documents: Some[object] = Some()
     for row, line in enumerate(content.decode("utf-8").split("\n"), start=1):
         reader = _Reader(line, file)
@@ -172,7 +175,10 @@ class _Reader:
         return position
 
     def value(self, position: int, row: int | None) -> tuple[object, int]:
-        """Return the value that begins here, and the position where it ends."""
+        """Return the value that begins at `position`, and the position where it ends.
+
+        `row` is the entry that the value belongs to, for messages.
+        """
         try:
             return cast("tuple[object, int]", _DECODER.raw_decode(self.text, position))
         except json.JSONDecodeError as error:
@@ -181,7 +187,10 @@ class _Reader:
             raise self.fault(said("nested too deep"), position, row) from None
 
     def entries(self, position: int, *, outermost: bool = True) -> tuple[object, int]:
-        """Decode the list or object that begins here, entry by entry, so that a fault has a row."""
+        """Decode the list or object that begins at `position`, entry by entry, so that a fault has a row.
+
+        Return it with the position where it ends.
+        """
         if self.text[position : position + 1] not in ("[", "{"):
             return self.value(position, None)
         close = "]" if self.text[position] == "[" else "}"

@@ -98,7 +98,7 @@ def _any_doubled(kinds: set[type]) -> bool:
 
 
 def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
-    """Return one of these names that is repeated in one of these objects, or None."""
+    """Return one of `names` that is a repeated key in one of the objects `items`, or None."""
     if not _any_doubled(set(map(type, items))):
         return None
     twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)

@@ -226,7 +226,7 @@ def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tup
     With `strict`, an IoU must exceed the threshold; otherwise it must reach it.
 
     Returns:
-        For each threshold, the numbers of the matched predictions, ascending, and those of their truth moments.
+        For each threshold, the indices of the matched predictions, ascending, and those of their truth moments.
     """
     # A pair below the lowest mu cannot match. Dropping these first leaves little to sort.
     near = pairs.take(pairs.iou.reach(min(mu), strict=False))
@@ -289,7 +289,7 @@ def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
 
 
 def beginnings(groups: Indices) -> Indices:
-    """Return the indices at which a run of equal numbers begins.
+    """Return the indices at which a sequence of equal numbers begins.
 
     >>> beginnings(np.array([0, 0, 2])).tolist()
     [0, 2]

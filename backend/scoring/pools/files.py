@@ -2,10 +2,10 @@
 
     video -> {duration | fps and num_frames, timestamps, sentences, pos_moments, retrieval_pool}
 
-Each sentence of a video is a query, which is searched in a pool of videos. A moment that matches it is called a
-positive. `timestamps[q]` and `sentences[q]` are a moment of the video and its sentence. `pos_moments[q]` lists `[video,
-sentence, [start, end]]` for each positive in another video. `retrieval_pool[q]` names the videos to search: the query's
-own video, those with a positive, and others. A sentence with an empty pool is no query.
+A sentence of a video is a query, which is searched in a pool of videos. A moment that matches it is called a positive.
+`timestamps[q]` and `sentences[q]` are a moment of the video and its sentence. `pos_moments[q]` lists `[video, sentence,
+[start, end]]` for each positive in another video. `retrieval_pool[q]` names the videos to search: the query's own
+video, those with a positive, and others. A sentence with an empty pool is no query.
 
 **Scale.** If a video has `duration`, its times are seconds. If it has `fps` and `num_frames` instead, they are frames,
 and so are the times of positives in it. Dividing by its `fps` makes them seconds. The published TACoS file uses frames;
@@ -31,7 +31,7 @@ from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrence
 
 
 def read_pools(path: Path) -> Pools:
-    """Return the pools of a file.
+    """Read a file that names the videos to search for each query (its pool).
 
     Raises:
         InputError: the file cannot be read, or it has problems, all listed by query and video.
@@ -40,7 +40,9 @@ def read_pools(path: Path) -> Pools:
 
 
 def parse_pools(content: bytes, file: str) -> Pools:
-    """Return the pools in the uncompressed bytes of a file; `file` is its name for messages.
+    """Return the queries and their pools of videos in the uncompressed bytes of a file.
+
+    `file` is the name of the file, for messages.
 
     Raises:
         InputError: the file has problems, all listed by query and video.
@@ -166,7 +168,9 @@ class PoolStatistics:
 
 
 def pool_statistics(file: Path) -> PoolStatistics:
-    """Count what a file of pools holds, as Table 1 of the MVMR paper does.
+    """Count the queries, videos and matching moments in a file of pools, as Table 1 of the MVMR paper does.
+
+    A pool is the list of videos in which a query is searched.
 
     Raises:
         InputError: the file cannot be read, or it has problems, all listed by query and video.

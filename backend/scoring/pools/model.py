@@ -99,7 +99,7 @@ class PoolConventions:
 
     `outside` decides about predictions in other videos: `error` refuses the file, `drop` leaves them out.
     `one_per_video` keeps only the best prediction of each video, by score. `top_videos` is how many videos of a pool
-    count, those ranked highest by a first retrieval step; None means all.
+    count, those ranked highest by score; None means all.
 
     Raises:
         InputError: choices are invalid; all of them are named.

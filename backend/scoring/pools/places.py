@@ -21,12 +21,12 @@ _NAMED = 9
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The P places of a file of pools: each is one video in the pool of one query. Sorted by query, then by video.
+    """The P places of a file of pools: each is one video in the pool of one query.
 
-    The arrays have one value for each place: `query` (P,) is the number of its query. `is_own` (P,) tells whether its
-    video is the query's own video, from which the query comes. `keys` (P,) are `query * videos + video`, where `videos`
-    is the number of videos. `short` has the ids of queries whose pool has too few videos; these queries do not count in
-    scores.
+    They are sorted by query, then by video. The arrays have one value for each place: `query` (P,) is the number of its
+    query. `is_own` (P,) tells whether its video is the query's own video, from which the query comes. `keys` (P,) are
+    `query * videos + video`, where `videos` is the number of videos. `short` has the ids of queries whose pool has too
+    few videos; these queries do not count in scores.
     """
 
     file: str
@@ -62,7 +62,7 @@ class Places:
         return spans.of_queries(np.array([str(query) not in self.short for query in spans.queries], dtype=bool))
 
     def outside(self, spans: Spans, rule: Outside, noun: str) -> tuple[int, list[Problem], list[str]]:
-        """Count the moments outside their query's pool. Return their number, problems and warnings.
+        """Count the moments in videos outside their query's pool. Return their number, problems and warnings.
 
         Args:
             spans: the moments.

@@ -381,7 +381,7 @@ def _inline(chart: Mapping[str, Any]) -> Markup:
 
 
 def breakable(text: object) -> Markup:
-    """Return a text that may break after separators of a name, such as `_`, and within very long pieces.
+    """Return a text as HTML that may break after separators in a name, such as `_`, and within very long words.
 
     >>> print(breakable("a<b_seed2018"))
     a&lt;b_<wbr>seed2018

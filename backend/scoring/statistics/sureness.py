@@ -70,9 +70,9 @@ def add_statistics(
     count for it. With a baseline, every other run gets `comparison` (`{measure: {"difference", ...}}`): the run minus
     the baseline, over the queries that count for all runs. Holm's adjustment is over the comparisons of a measure.
 
-    The summary gets `baseline` and `statistics`, which holds the level, resamples, seed and number of queries compared.
-    Its `groups` are the runs that do not differ significantly by the summary's main measure (`focus`), adjusted by Holm
-    over all pairs.
+    The summary gets `baseline` and `statistics`. The latter holds the level, resamples, seed and number of queries
+    compared. Its `groups` are the runs that do not differ significantly by the summary's main measure (`focus`),
+    adjusted by Holm over all pairs.
 
     Raises:
         InputError: the baseline is no run, there are too few resamples, or the seed is negative.

@@ -93,11 +93,12 @@ def label_noise(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
-    """Compute how far noise moves the mean of every system: the root mean square error (RMSE) over noisy sets.
+    """Compute how far noise in the truth's moments changes the mean of every system, over noisy copies of the truth.
 
-    There is a row for each noise model, measure and system, and one for the mean over all systems. `sets` is the number
-    of noisy sets for each model. `median_iou` says how strong the noise of a model is. It is the median IoU between the
-    given and the noisy moments of a set, averaged over the sets. Moments of relevance 0 count as well.
+    There is a row for each noise model, measure and system, and one for the mean over all systems. A row has the root
+    mean square error, `rmse`. `sets` is the number of noisy copies for each model. `median_iou` says how strong the
+    noise of a model is. It is the median IoU between the given and the noisy moments of a copy, averaged over the
+    copies. Moments of relevance 0 count as well.
     """
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
     noisy_sets = run_units(noisy_scores, inputs, units, where, progress=progress)
@@ -185,8 +186,8 @@ def noisy_spans(
 def durations(truth: Truth, known_s: Mapping[str, float]) -> Floats:
     """Return the duration of each truth moment's video, shape (N,), in seconds, infinite where unknown.
 
-    If a moment ends after its video's known duration, its end is used instead, so that noise does not correct the
-    truth.
+    If a moment ends after its video's known duration, its end is used instead. Otherwise its noisy copies would be cut
+    shorter than it.
     """
     of_video = np.array([known_s.get(video, np.inf) for video in truth.videos], dtype=np.float64)
     return np.maximum(of_video[truth.video], truth.end_s)
@@ -201,7 +202,7 @@ STEPS = 101
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Squared bias, variance and their sum, all of one shape."""
+    """Squared bias, variance and their sum (the mean squared error, `mse`), all of one shape."""
 
     squared_bias: Floats
     variance: Floats

@@ -35,7 +35,7 @@ class StudyInputs:
     """The files to score and how to score them, as for `evaluate_files`; `runs` maps each run's name to its file.
 
     `measures` are names, or keys such as `ndcg@10` and `map@avg`; if empty, the usual measures. Systems are compared on
-    the same queries, so `missing` is `zero` in both presets and may not be `skip`.
+    the same queries, so the option `missing` is `zero` by default and otherwise must be `error`.
     """
 
     truth: Path
@@ -250,7 +250,8 @@ def model_selection_study(
 ) -> Study:
     """Compute z-scores, on the test queries, of the models that each measure selects on the validation queries.
 
-    Both inputs name the same runs.
+    Both inputs name the same runs. `over` says which models' mean and standard deviation are used: `selected` ones or
+    all `candidates`.
     """
     problems: list[Problem] = []
     both = []
@@ -283,9 +284,10 @@ def axioms_study(
     longest: int = 3,
     progress: Progress | None = None,
 ) -> Study:
-    """Test measures against INV-k and MON-k, with a shortest counterexample for each broken axiom.
+    """Test measures against the axioms INV-k and MON-k of the AxIoU paper, on all short lists of predictions.
 
-    `measures` defaults to all of the preset.
+    For each broken axiom there is a shortest counterexample. `measures` defaults to all of the preset. `longest` is the
+    largest number of predictions in a list.
     """
     if not 1 <= longest <= axioms.LONGEST:
         raise InputError.single("length", f"{longest} is not from 1 to {axioms.LONGEST} predictions")

@@ -1,4 +1,4 @@
-"""Define the values that studies read and the table that they return."""
+"""Define the input and output of studies of measures: every system's value at every query, and a table of results."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class SystemValues:
-    """The value of every query by measure and system: `values` has shape (measures, systems, queries), each >= 0."""
+    """The values of every measure, system and query: `values` has shape (measures, systems, queries), each >= 0."""
 
     measures: tuple[str, ...]
     systems: tuple[str, ...]

@@ -84,7 +84,7 @@ def _not_judged(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
-    """Return a line that says how many predictions lie in videos without any truth moment; empty if none do.
+    """Return a line with the share of each run's predictions in videos that the truth does not name; empty if none are.
 
     It is also empty in pools of videos, which always contain such videos.
     """

@@ -70,7 +70,10 @@ def fates_of_grades(summary: Mapping[str, Any]) -> Table:
 
 
 def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Table:
-    """Return the most relevant moments of each kind of error. `texts` maps query ids to their texts, where known."""
+    """Return a table of the most relevant moments of each kind of error in each run.
+
+    `texts` maps query ids to their texts, where known.
+    """
     columns = (
         _RUN,
         Column("error", said("error"), number=False),
