@@ -1,1 +1,1 @@
-"""Score runs against graded truth (the first of the two products). It uses no campaign, database or video."""
+"""Score runs (systems' ranked predictions) against graded truth. Nothing here uses a campaign, database or video."""

@@ -24,9 +24,10 @@ _NONE = "no relevant moment"
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """The queries of a truth in groups; `group[i]` is the index in `names` of query i's group.
+    """The queries of a truth in groups; `group[i]` is the index in `names` of the group of query i.
 
-    Groups without a query have no name.
+    `by` is the property that groups them, such as `duration`, and `note` describes it. `names` has only the groups that
+    have a query.
     """
 
     by: str
@@ -43,8 +44,8 @@ class Breakdown:
         """Return the mean of each group (NaN if none of its queries counts), and how many of its queries count.
 
         Args:
-            query: the index in the truth of the query of each column of `values`, shape (N,).
-            values: the value of each key (row) for each of the N queries that count (column), shape (keys, N).
+            query: for each column of `values`, the index of its query in the truth, shape (N,).
+            values: a row for each value such as `ndcg@20,0.5`, a column for each of N scored queries; shape (keys, N).
 
         Returns:
             Means of shape (keys, groups), and counts of shape (groups,).
@@ -72,7 +73,10 @@ def show_of(video: str) -> str:
 
 
 def break_down(by: str, truth: Truth, min_relevance: int = 1) -> Breakdown:
-    """Group the queries of a truth; `by` is one of `BREAKDOWNS`."""
+    """Group the queries of a truth by one property: `by` is `duration`, `show`, `relevance` or `type`.
+
+    `duration` and `show` look only at moments with a relevance of at least `min_relevance`.
+    """
     note, label, order = BREAKDOWNS[by](truth, min_relevance)
     names = [name for name in order if name in set(label)]
     place = {name: number for number, name in enumerate(names)}
@@ -133,7 +137,10 @@ GAP = 0.05
 
 
 def judged_key(truth: Truth, settings: Settings) -> str | None:
-    """Return the key of the Judged@K that is reported for each run: at the middle cut-off K and IoU threshold mu.
+    """Return the name of the Judged@K value to report for each run, such as `judged@20,0.5`.
+
+    Judged@K is the share of the K best predictions that show a graded moment. K and the IoU threshold are the middle
+    ones of the evaluation.
 
     Return None if NDCG is not computed, or if all truth moments have relevance 1 (so the truth was not pooled).
     """
@@ -148,15 +155,15 @@ def bpref_warnings(
     judged: Mapping[str, float],
     settings: Settings,
 ) -> list[str]:
-    """Return a warning for each run that NDCG may rank too low because few of its predictions are judged.
+    """Return a warning for each run that NDCG may rank too low because few of its predictions are graded.
 
-    Such a run has a lower NDCG but a higher bpref than another run, and fewer of its predictions are judged.
+    Such a run has a lower NDCG but a higher bpref than another run, and a lower share of graded predictions.
 
     Args:
-        key: the truth.
+        key: the truth, prepared for scoring.
         runs: the runs by name.
-        means: the means of each run, by key.
-        judged: Judged@K of each run.
+        means: the means of each run, by key such as `ndcg@20,0.5`.
+        judged: Judged@K of each run: the share of its K best predictions that show a graded moment.
         settings: the settings of the evaluation.
     """
     k, mu = settings.middle

@@ -1,4 +1,4 @@
-"""Show one query in full: its truth moments, and each run's first predictions, with the moment or the error of each.
+"""Collect all results of one query: its truth moments, each run's first predictions, and which prediction is right.
 
 This is TVR-Ranking's Figure 7 as data; pages and reports draw it.
 """
@@ -16,7 +16,11 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 
 class Worth(StrEnum):
-    """The rating of a prediction: the first of these values that fits it."""
+    """How right a prediction is.
+
+    The values are `match`, `not relevant` (matched with a moment of relevance 0), `already matched` (better predictions
+    took its moments), `wrong time` and `wrong video`. If several fit, the first one holds.
+    """
 
     MATCH = "match"
     """Takes a truth moment of relevance 1-4."""
@@ -32,7 +36,7 @@ class Worth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CaseMoment:
-    """A truth moment; `number` counts from 1, by falling relevance, then in the order of the truth."""
+    """A truth moment of the query; `number` counts from 1, by falling relevance, then in the order of the truth."""
 
     number: int
     video: str
@@ -43,10 +47,11 @@ class CaseMoment:
 
 @dataclass(frozen=True, slots=True)
 class CasePrediction:
-    """A prediction of a run.
+    """One prediction of a run for the query, and how right it is (`worth`).
 
-    `takes` is the number of the truth moment that it takes. `iou` is its highest IoU with a truth moment of its video,
-    or None if there is none.
+    `takes` is the number of the truth moment that the prediction is matched with, and `relevance` that moment's
+    relevance. Both are None without a match. `iou` is the highest IoU with a truth moment in the same video, None if
+    there is none.
     """
 
     rank: int
@@ -62,9 +67,10 @@ class CasePrediction:
 
 @dataclass(frozen=True, slots=True)
 class CaseAnswer:
-    """A run's answer to a truth moment: the rank of the prediction that takes it, and the moment's fate.
+    """What became of one truth moment in a run: the rank of the prediction matched with it, and its fate.
 
-    `fate` is None for a moment that is not relevant, because no run has to find it.
+    `rank` is None if no prediction is matched with it. `fate` says how it was found or missed, such as `wrong time`. It
+    is None for a moment that is not relevant, because no run has to find it.
     """
 
     rank: int | None
@@ -73,7 +79,10 @@ class CaseAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
-    """One run's predictions of rank <= K, and its answer to each moment of the case, in the case's order."""
+    """One run's predictions for the query, up to rank K.
+
+    `found` says for each truth moment, in the order of `Case.moments`, whether the run found it.
+    """
 
     name: str
     predictions: tuple[CasePrediction, ...]
@@ -82,7 +91,10 @@ class CaseRun:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A query at one K and mu, with the answers of all runs."""
+    """One query with its truth moments, and the predictions of all runs matched with them.
+
+    The first `k` predictions of each run are matched, at the IoU threshold `mu`.
+    """
 
     query: QueryKey
     k: int
@@ -97,10 +109,16 @@ def build_case(
     runs: Mapping[str, tuple[RankedRun, Meeting]],
     min_relevance: int = 1,
 ) -> Case:
-    """Return the case of the truth's query number `query`; all meetings must have the same K and mu.
+    """Return the results of one query: its truth moments, and the predictions of each run matched with them.
 
-    Example (TVR-Ranking's Figure 2, the first prediction): `[10, 30)` meets `[12, 19)` with IoU .35 and `[20, 28)`
-    with .4, so at mu = 0.3 it takes the second.
+    Args:
+        query: the index of the query in the truth.
+        key: the truth, prepared for scoring.
+        runs: each run's predictions, and their matching with the truth. All matchings have the same K and mu.
+        min_relevance: the lowest relevance of a moment that counts as relevant.
+
+    Example (TVR-Ranking's Figure 2, the first prediction): `[10, 30)` has IoU .35 with `[12, 19)` and .4 with `[20,
+    28)`. At mu = 0.3 it is matched with the second.
     """
     truth = key.truth
     first, last = int(truth.offsets[query]), int(truth.offsets[query + 1])
@@ -169,7 +187,7 @@ def pick_notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
     """Return the queries that are worth looking at: where runs differ most, and where their mean is lowest or highest.
 
     Args:
-        values: one measure of every run and query, shape (runs, queries).
+        values: one measure's value of every run and query, shape (runs, queries).
         each: how many queries of each kind; no query occurs twice.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Collect the problems of truth and runs, to report all at once even if some files could only be read in part."""
+"""Collect the problems of all truth and run files, so that one error can report them together."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -16,9 +16,10 @@ _Read = TypeVar("_Read")
 def read_or_collect(
     problems: list[Problem], read: Callable[..., _Read], *arguments: Any, refusals: list[PartlyRead] | None = None
 ) -> _Read | None:
-    """Return what `read` returns for these arguments, or None if it refuses them.
+    """Return what `read` returns for these arguments, or None if it raises an `InputError`.
 
-    The problems are then added to `problems`. If the file was read in part, its refusal is added to `refusals`.
+    The error's problems are then appended to `problems`. If it still holds the readable part of the file, the error
+    itself is appended to `refusals`.
     """
     try:
         return read(*arguments)
@@ -32,11 +33,11 @@ def read_or_collect(
 def further_problems(
     truth: Truth | None, runs: Iterable[Run], refusals: Iterable[PartlyRead], settings: Settings
 ) -> list[Problem]:
-    """Return a problem for each value that `settings` do not allow.
+    """Return the values in truth and runs that the settings forbid, such as an end before a start.
 
-    Files read in full are checked, and so is the readable part of refused files.
-
-    If a truth or run was refused, queries missing in it are no problem.
+    `runs` and `truth` are the files that could be read in full. `refusals` are the errors of the others, with the part
+    that could be read, which is checked too. Queries without predictions are not reported. If the truth was refused,
+    queries that only a run has are not reported either.
     """
     rests = [refusal.rest for refusal in refusals]
     readable = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)
@@ -62,11 +63,11 @@ def further_problems(
 
 
 def sort_by_file(problems: Iterable[Problem], files: Iterable[object]) -> list[Problem]:
-    """Return the problems in the order of these files, keeping their order within each file."""
+    """Return the problems in the order of `files`. Problems of one file keep their order."""
     place = {str(file): number for number, file in enumerate(files)}
     return sorted(problems, key=lambda problem: place.get(problem.file, len(place)))
 
 
 def sort_by_row(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems sorted by row, those of whole files first."""
+    """Return the problems sorted by row. Problems of a whole file, which have no row, come first."""
     return sorted(problems, key=lambda problem: problem.row or 0)

@@ -36,7 +36,7 @@ def channel(shorthand: str, **properties: Any) -> Specification:
 
 
 def heading(text: str, subtitle: Sequence[str]) -> Specification:
-    """Return the title of a figure, with the lines of its subtitle."""
+    """Return the Vega-Lite title of a figure, with a subtitle of one or more lines."""
     return {"text": text, "subtitle": subtitle, "anchor": "start", "offset": 12, "fontSize": 15}
 
 

@@ -96,10 +96,10 @@ def evaluate(
     """Score a run: return each measure's mean over the queries, and its value for each query.
 
     Args:
-        truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4. It may
-            also be a list of entries as in truth files, or a data frame with a row for each moment. Or give the path of
-            a truth file or of a release's folder. Fields may have any name that truth files use (`video_name`,
-            `timestamp`). None takes the truth from `pools`: each query's own moment and its positives.
+        truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4. It may also
+            be a list of entries as in truth files, or a data frame with a row for each moment. Or give the path of a
+            truth file or of a release's folder. Fields may have any name that truth files use (`video_name`,
+            `timestamp`). None takes the truth from `pools`: all moments that match a query.
         run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. The run may
             also be a list of entries, a data frame or a path, as for the truth.
         preset: `paper` or `tvr-ranking`; sets every option that you do not give.
@@ -111,16 +111,17 @@ def evaluate(
             as `ndcg@20,0.5`, `map@avg` or `miou` chooses one value, whatever `k`, `mu` and `theta` are. By default
             preset `paper` computes the measures of the papers (not `map`, `miou`, `ncxiou`), and `tvr-ranking` only
             `ndcg`.
-        benchmark: name of a benchmark of the field, such as `charades-sta`. It sets measures, cut-offs, thresholds and
+        benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions. `figures` of the result has the figures that the benchmark's own evaluator prints.
         also: names or keys of measures to add to `figures`, such as `["miou", "recall@5,0.5"]`; for `qvhighlights` also
             of short, middle and long moments, as `miou (short)`. By name alone, K is 1 and theta 0.5.
         videos: the map `name -> [duration, index]` or its path, for runs that give videos by index.
-        pools: a pool file, or the result of `reelrank.read_pools`. Each query is searched in its own pool of videos,
-            as in MVMR.
-        pooling: which predictions count in pools, such as `Pooling(one_per_video=True)`.
-        first_step: a run whose scores rank the videos of a pool. Only the best five (or `pooling.top_videos`) videos
-            count. Its times do not matter.
+        pools: a file that names the videos to search for each query (its pool), as in MVMR, or the result of
+            `reelrank.read_pools`. Predictions in other videos are an error; `Pooling(outside="drop")` leaves them out.
+        pooling: further choices about pools, such as `Pooling(one_per_video=True)`: only the best prediction of a video
+            counts.
+        first_step: a run whose scores rank the videos of a pool, for a two-step retrieval. Only the best five (or
+            `pooling.top_videos`) videos count. Its times do not matter.
         order: rank predictions in the given order (`file`) or by falling score, with a stable sort (`score`).
         missing: a truth query without predictions scores 0 (`zero`; preset `paper`), is left out of the mean (`skip`)
             or is an error (`error`). It may be absent from the run, have an empty list, or have only predictions that
@@ -174,7 +175,7 @@ def compare(
     seed: int = 0,
     **asked: Unpack[Wanted],
 ) -> Evaluations:
-    """Score several runs against one truth, and test how sure their differences are.
+    """Score several runs against one truth, and test whether their differences are significant.
 
     Args:
         truth: as for `evaluate`.
@@ -182,8 +183,8 @@ def compare(
             `NAME=FILE`; a run given by its path has the name of the file.
         baseline: name of the run that the others are compared with. Differences, p-values and intervals are in
             `summary`, and `to_latex` marks significant differences.
-        upper_bounds: names of runs that know what no competing system can know. Tables mark them and never call them
-            best. A run called `caption`, like the baseline of that name, is always an upper bound.
+        upper_bounds: names of runs that use information that no competing system has, such as the captions of moments.
+            Tables mark them and never call them best. Runs with a name such as `caption` are always upper bounds.
         intervals: add 95 % bootstrap intervals to `summary`, even without a baseline.
         resamples: number of bootstrap samples and of sign flips.
         seed: random seed of the samples and of the flips.
@@ -227,9 +228,9 @@ def _by_name(runs: object) -> Mapping[str, AnyRun]:
 
 
 def _is_rows(run: object) -> bool:
-    """Return whether this is a list of predictions, and not a run.
+    """Return whether this is a list of predictions for one query, and not a whole run.
 
-    A run may be a list too, but its entries name queries.
+    A run may be a list too, but each of its entries names its query.
     """
     return isinstance(run, (list, tuple)) and bool(run) and isinstance(run[0], (list, tuple))
 

@@ -32,12 +32,20 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """The matching of P predictions of rank <= `k` with T truth moments, at one mu.
+    """The matching of P predictions of rank <= `k` with T truth moments, at one IoU threshold `mu`.
 
-    Predictions are in the order of the run, truth moments in that of `AnswerKey.truth`. A prediction and a truth moment
-    "meet" if they have the same query and the same video. IoUs are float64 in [0, 1], for display. The IoU of a
-    prediction or moment that meets nothing is NaN. `reached` and `reaches` compare IoUs with mu by the conventions of
-    the evaluation, so they are exact in preset `paper`.
+    Predictions are in the order of the run, and truth moments in the order of `AnswerKey.truth`. A prediction is
+    compared with the truth moments of the same query and video, and "takes" the one that it is matched with. IoUs are
+    float64 in [0, 1], for display. They are NaN if there is nothing to compare with.
+
+    For each prediction, shape (P,): `position`, `query` and `rank` say where it stands in the run, for which query of
+    the truth, and its rank from 1. `takes` is the index of the moment that it takes, or -1. `best_iou` is its highest
+    IoU, and `reaches` whether any IoU reaches mu.
+
+    For each truth moment, shape (T,): `taken_at` is the rank of the prediction that takes it, or 0. `near_iou` is its
+    highest IoU, and `reached` whether any IoU reaches mu.
+
+    IoUs are compared with mu by the conventions of the evaluation, so this is exact in preset `paper`.
     """
 
     k: int
@@ -63,9 +71,10 @@ class Meeting:
 
 
 def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: float) -> Meeting:
-    """Match a run's predictions of rank <= `k` at `mu`, by the conventions of `settings`.
+    """Match a run's predictions of rank <= `k` with truth moments, at the IoU threshold `mu`.
 
-    `k` is at most max(settings.k).
+    The conventions of `settings` decide how IoUs are computed and compared. `k` is at most the highest cut-off in
+    `settings`. `key` is the truth, prepared for scoring.
 
     >>> from backend.scoring.presets import settle
     >>> from backend.scoring.scores import prepare_run, prepare_truth
@@ -107,7 +116,7 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
 def best_iou_of_queries(key: AnswerKey, meeting: Meeting) -> Floats:
     """Return the highest IoU between a truth moment and one of the first K predictions, for each query of the truth.
 
-    It is 0 for a query whose predictions meet no truth moment.
+    It is 0 for a query whose predictions all lie in videos without a truth moment of the query.
     """
     best = np.zeros(len(key.truth.queries))
     np.fmax.at(best, meeting.query, meeting.best_iou)
@@ -115,14 +124,21 @@ def best_iou_of_queries(key: AnswerKey, meeting: Meeting) -> Floats:
 
 
 def _index_order(truth: Truth, absorb: bool) -> Indices:
-    """Return the truth moment at each position of `AnswerKey.index` (sorted by query, video and falling relevance)."""
+    """Return the truth moment at each position of `AnswerKey.index` (sorted by query, video and falling relevance).
+
+    Moments of relevance 0 are in the index only if `absorb` is true.
+    """
     relevance = truth.relevance.astype(np.int64)
     able = np.flatnonzero((relevance > 0) | absorb)
     return able[order_within(truth.query[able] * len(truth.videos) + truth.video[able], -relevance[able])]
 
 
 class Fate(StrEnum):
-    """The fate of a relevant truth moment in a run; each moment has exactly one."""
+    """What became of a relevant truth moment in a run: found or missed, and why.
+
+    The values are `in place`, `wrong rank` (found too far down), `match taken` (its prediction was matched with another
+    moment), `wrong time`, `wrong video` and `no predictions`.
+    """
 
     IN_PLACE = "in place"
     WRONG_RANK = "wrong rank"
@@ -158,7 +174,8 @@ NEVER_FOUND = (Fate.WRONG_TIME, Fate.WRONG_VIDEO, Fate.NO_PREDICTIONS)
 class FateExample:
     """A truth moment as an example of its fate.
 
-    `moment` is its position in the truth. `rank` is the rank of the prediction that takes it, or 0 if none does.
+    `moment` is its position in the truth. `rank` is the rank of the prediction matched with it, or 0 if there is none.
+    `iou` is its highest IoU with a prediction, NaN if no prediction is in its video.
     """
 
     fate: Fate
@@ -170,7 +187,11 @@ class FateExample:
 
 @dataclass(frozen=True, slots=True)
 class FateCounts:
-    """The number of relevant truth moments by fate and relevance: `counts` has shape (len(FATES), 5), relevance 0-4."""
+    """How many relevant truth moments were found in place, found at a wrong rank, or missed, and why they were missed.
+
+    The predictions up to rank `k` are matched with moments at the IoU threshold `mu`. `counts` has a row for each
+    `Fate` and a column for each relevance 0-4. `examples` are moments that show typical errors.
+    """
 
     k: int
     mu: float
@@ -203,7 +224,10 @@ def places(truth: Truth) -> Indices:
 
 
 def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
-    """Return the index in `FATES` of each truth moment's fate, shape (T,); -1 for a relevance below `min_relevance`."""
+    """Return each truth moment's fate as an index of `FATES` (all `Fate` values), shape (T,).
+
+    It is -1 for a moment whose relevance is below `min_relevance`.
+    """
     truth = key.truth
     answered = np.zeros(len(truth.queries), dtype=bool)
     answered[meeting.query] = True
@@ -223,10 +247,10 @@ def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
 
 
 def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
-    """Count the fates by relevance, and pick the worst `examples` of each fate except `in place`.
+    """Count relevant truth moments by fate and relevance, and pick up to `examples` bad cases of each kind of error.
 
-    More relevant moments come first. Among equally relevant ones, a wrong rank is worse the lower it ranks, and a wrong
-    time the less it overlaps. Remaining ties keep the order of the truth.
+    Moments of higher relevance are picked first. Among equally relevant ones, those found further down the list, or
+    with a smaller highest IoU, come first. Remaining ties keep the order of the truth.
     """
     truth = key.truth
     fate, relevance = fates(key, meeting, min_relevance), truth.relevance.astype(np.int64)

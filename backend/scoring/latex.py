@@ -19,10 +19,10 @@ def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     r"""Return a LaTeX `table` with one `tabular`.
 
     The rows are runs, or models and their variants. The columns are cut-offs, thresholds and splits. Each measure has
-    its own block of rows, and so has each extra in the summary: groups of queries, errors, own-video scores. Best
-    values are bold; only runs that count the same queries are compared. A dagger says that a run is above or below the
-    baseline, if that was tested. Intervals are printed under their values. The caption says how the numbers were
-    computed.
+    its own block of rows. So have breakdowns by group of queries, error counts and own-video scores, if the summary has
+    them. Best values are bold; only runs that count the same queries are compared. A dagger marks a run that differs
+    significantly from the baseline, if that was tested. Intervals are printed under their values. The caption says how
+    the numbers were computed. `shown` says how to format numbers.
     """
     tables = paper(summary, shown)
     labels = len([column for column in tables[0].columns if not column.heads])
@@ -47,10 +47,10 @@ def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
 
 
 def _heads(columns: Sequence[Column], labels: int) -> list[str]:
-    """Return the header lines of the table, one for each level of the columns' heads.
+    """Return the header lines of the table. A column can have several heads, one above the other; each level is a line.
 
-    A head that spans several columns has a rule under it. The first `labels` columns have only a title, which is in the
-    last line.
+    A head that spans several columns has a rule under it. The first `labels` columns have only a title, in the last
+    line.
     """
     numbers = columns[labels:]
     depth = max(len(column.heads) for column in numbers)
@@ -72,7 +72,7 @@ def _heads(columns: Sequence[Column], labels: int) -> list[str]:
 
 
 def _group_equals(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
-    """Return the paths (heads of a column, from the top) in groups of equal neighbours."""
+    """Return the paths in groups of equal neighbours. A path holds the heads of a column from the top."""
     groups: list[list[tuple[Any, ...]]] = []
     for path in paths:
         if groups and groups[-1][0] == path:

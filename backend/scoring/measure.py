@@ -44,11 +44,17 @@ class Threshold:
         return f"\\{self.symbol}" if self.symbol in _GREEK else self.symbol
 
     def sign(self, iou_compare: str = "ge") -> Compare:
-        """Return how an IoU is compared with the threshold if the evaluation's `iou_compare` is `ge` or `gt`."""
+        """Return how an IoU is compared with the threshold: `>=` or `>`.
+
+        `iou_compare` is the option of the evaluation (`ge` or `gt`). It decides if the measure has no fixed comparison.
+        """
         return self.compare or (">" if iou_compare == "gt" else ">=")
 
     def words(self, value: Level | str | None = None) -> str:
-        """Return a threshold as titles show it: a value, a symbol for None, or a range for the mean over `averaged`.
+        """Return a threshold as text for titles.
+
+        A number gives itself, None gives the symbol such as `theta`, and `AVERAGE` gives the range of the averaged
+        thresholds.
 
         >>> Threshold("theta", ">=", averaged=(0.5, 0.55, 0.6)).words(AVERAGE)
         '0.5:0.05:0.6'
@@ -60,7 +66,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of ranked moments, with all that tables, charts and pages say about it.
+    """A measure of ranked moments: how to compute it, and the texts that tables, charts and pages show for it.
 
     Attributes:
         name: its name in keys.
@@ -68,13 +74,13 @@ class Measure:
         threshold: the IoU threshold that it depends on, or None.
         compute: `compute(matches, cutoffs, thresholds)` returns the values of all queries, of shape (cut-offs,
             thresholds, queries). For a measure without a threshold, the shape is (cut-offs, 1, queries).
-        description: half a sentence for a legend.
-        source: the equation that a title has to name to be understood.
+        description: half a sentence that explains the measure in a legend.
+        source: the equation in a paper, if a title must name it to be understood.
         highest: the upper bound of values, None if there is none. The lower bound is 0.
         depth: set if the measure looks at the first `depth` predictions, whatever the cut-offs are. Its keys then have
             no K, and it returns shape (1, ...).
-        usual: whether it is computed if nobody asks for it by name.
-        also: other names that people may use for it, each with the note that they then get.
+        usual: whether it is computed by default.
+        also: other names that a caller may use for the measure, each with a note to show to that caller.
 
     >>> reached = Measure("reached", "Reached", Threshold("tau", ">"), lambda found, k, taus: ..., "whether")
     >>> reached.key(5, 0.3), reached.title(5, 0.3), reached.signature, reached.title()
@@ -101,7 +107,10 @@ class Measure:
         return self.name + ("@" + ",".join(parts) if parts else "")
 
     def keys(self, cutoffs: Iterable[int], thresholds: Sequence[float]) -> tuple[str, ...]:
-        """Return the names of all values, by cut-off, then by threshold; the mean over fixed thresholds comes last."""
+        """Return the names of all values, such as `ndcg@20,0.5`, by cut-off, then by threshold.
+
+        If the measure has a mean over fixed thresholds, it comes last for each cut-off.
+        """
         levels: list[Level | None] = [*thresholds, *([AVERAGE] if self.threshold and self.threshold.averaged else [])]
         return tuple(
             self.key(k, level) for k in (cutoffs if self.depth is None else [None]) for level in levels or [None]

@@ -1,6 +1,6 @@
 """Warn of predictions that are probably mistakes: behind the end of a video, not in seconds, or of unknown videos.
 
-All facts about videos come from the truth.
+The durations and names of videos are those that the truth holds.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ _MUCH = 5
 
 
 def add_video_facts(truth: Truth, videos: VideoMap | None) -> Truth:
-    """Return the truth with the names and durations of a video map added, if there is one."""
+    """Return the truth with the names and durations of the video map added; unchanged if `videos` is None."""
     if videos is None:
         return truth
     return replace(truth, catalogue=frozenset(videos.values()), durations={**truth.durations, **videos.durations})
@@ -96,7 +96,7 @@ def _with_first(run: Run, what: str, at: int, example: str) -> str:
 
 
 def _unit(end_s: Floats, lasts_s: Floats) -> str:
-    """Return the unit that these times seem to be in, or "" if no unit explains them.
+    """Return the unit that these end times seem to be in (frames or milliseconds), or "" if no unit explains them.
 
     Most times in frames are below 60 times the duration; times in milliseconds are far above.
     """

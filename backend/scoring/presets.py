@@ -33,7 +33,10 @@ POOL_MEASURES = ("recall", "axiou", "ndcg")
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """Every choice that can change a number; docs/metrics.md explains why each exists."""
+    """Every choice that can change a score, such as the gain of NDCG or how to count queries without predictions.
+
+    `evaluate` explains each option and its values; docs/metrics.md says why it exists.
+    """
 
     gain: Gain
     iou_compare: Literal["ge", "gt"]
@@ -65,7 +68,7 @@ class Conventions:
 
 
 class Options(TypedDict, total=False):
-    """`Conventions` as keyword arguments; an option that is absent or None has the preset's value."""
+    """The options of `Conventions` as keyword arguments. An option that is absent or None has the preset's value."""
 
     gain: str | None
     iou_compare: str | None
@@ -110,7 +113,12 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The preset, measures, cut-offs and thresholds of one evaluation, all checked."""
+    """The preset, measures, cut-offs and thresholds of one evaluation, all checked.
+
+    `mu` and `theta` are the IoU thresholds of measures with and without graded relevance. `asked` has the values that
+    the caller wants, such as `ndcg@20,0.5`; None means all. `notes` says which measures the caller asked for by another
+    name.
+    """
 
     preset: str
     k: tuple[int, ...]
@@ -132,16 +140,19 @@ class Settings:
 
     @property
     def depth(self) -> int:
-        """How many of a query's first predictions count."""
+        """How many of each query's first predictions the measures of this evaluation look at, at most."""
         return max(*self.k, *(measure.depth or 1 for measure in self.family))
 
     @property
     def middle(self) -> tuple[int, float]:
-        """The middle cut-off and the middle mu of this evaluation; of an even number, the upper of the middle two."""
+        """The middle cut-off K and the middle IoU threshold mu of this evaluation.
+
+        If their number is even, the upper one of the middle two is taken.
+        """
         return sorted(self.k)[len(self.k) // 2], sorted(self.mu)[len(self.mu) // 2]
 
     def thresholds(self, measure: Measure) -> tuple[float, ...]:
-        """Return the thresholds that a measure is computed at; empty if it takes none."""
+        """Return the IoU thresholds at which a measure is computed; empty if it has no threshold."""
         if measure.threshold is None:
             return ()
         return self.mu if measure.threshold.values == "mu" else self.theta
@@ -166,7 +177,7 @@ class Settings:
 
     @property
     def changed(self) -> dict[str, str | bool | float]:
-        """The options whose value differs from the preset's or from the default."""
+        """The options whose value differs from the preset, by name; also `min_relevance` if it is not 1."""
         usual = asdict(PRESETS[self.preset])
         changed = {name: value for name, value in asdict(self.conventions).items() if value != usual[name]}
         if self.min_relevance != 1:
@@ -239,7 +250,10 @@ def settle(
 
 
 def _listed(name: str, values: object, example: str, problems: list[Problem]) -> Iterable[Any]:
-    """Return one or several values as an iterable; a text is refused and added to `problems`."""
+    """Return `values` as an iterable, even if it is a single value.
+
+    A text is refused: `problems` then gets a problem of the option `name`, with `example` as a right way to write it.
+    """
     if isinstance(values, (str, bytes)):
         problems.append(Problem(name, None, f"{values!r} is text; write {example}"))
         return ()

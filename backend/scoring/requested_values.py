@@ -21,7 +21,8 @@ HIGHEST_K = 2**53
 class Asked:
     """The measures, cut-offs and thresholds that cover all values that the caller wants; each measure is named once.
 
-    `keys` are the wanted values in the caller's order, or None for all values of all these measures.
+    `keys` are the wanted values, such as `ndcg@20,0.5`, in the caller's order. It is None for all values of all these
+    measures. `notes` says which measures were asked for by another name.
     """
 
     measures: tuple[str, ...]
@@ -65,7 +66,7 @@ def read_asked(
     """Read names and keys of measures; those that cannot be read are added to `problems`.
 
     Args:
-        texts: the names and keys.
+        texts: names such as `ndcg`, and keys such as `ndcg@20,0.5`.
         k: cut-offs of measures that are given by name alone.
         mu: thresholds of graded measures that are given without a threshold.
         theta: thresholds of other measures that are given without a threshold.
@@ -138,9 +139,10 @@ def _keys(request: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, .
 
 
 def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int, ...]:
-    """Return the cut-offs to compute: those of the keys, and before them the default ones if they are needed.
+    """Return the cut-offs to compute: those that keys such as `ndcg@20,0.5` ask for, after the default ones if needed.
 
-    They are needed if a measure with cut-offs is given by name alone, or if no key has a cut-off.
+    `usual` are the default ones. They are needed if a measure with cut-offs is given by name alone, or if no key has a
+    cut-off.
     """
     own = [request.k for request in requests if request.k is not None]
     by_name = any(request.measure.depth is None and request.k is None for request in requests)
@@ -148,9 +150,10 @@ def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int,
 
 
 def _levels(name: str, usual: tuple[float, ...], requests: Sequence[_Request]) -> tuple[float, ...]:
-    """Return the thresholds to compute for measures that use the list `name` (`mu` or `theta`).
+    """Return the thresholds to compute for measures that use the option `name` (`mu` or `theta`).
 
-    They are those of the keys, and before them the default ones if they are needed, as for `_cutoffs`.
+    These are the thresholds that keys such as `ndcg@20,0.5` ask for. The default ones, `usual`, come before them if a
+    measure is given without a threshold, or if no key has one.
     """
     ours = [request for request in requests if request.measure.threshold and request.measure.threshold.values == name]
     own = [level for request in ours for level in request.levels or () if level != AVERAGE]

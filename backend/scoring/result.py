@@ -26,11 +26,11 @@ _RUNS = 7
 class Evaluation(dict[str, Any]):
     """The scores of one run: a dict of `mean`, by key, and `per_query`, by query and key.
 
-    A key is, for example, `ndcg@10,0.5`. Printing it shows the main values in at most ten lines.
+    A key is, for example, `ndcg@10,0.5`. When an evaluation is printed, it shows the main values in at most ten lines.
     """
 
     def __init__(self, board: Scoreboard) -> None:
-        """Take the scores from a scoreboard with one run."""
+        """Take the scores from a scoreboard, which must have exactly one run."""
         (run,) = board.runs
         keys, queries = board.settings.keys, board.queries
         rows = map(dict, map(zip, repeat(keys), run.values.T.tolist()))
@@ -60,7 +60,7 @@ class Evaluation(dict[str, Any]):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The object that `reelrank evaluate --json` prints."""
+        """The settings, means and warnings as a dict: the object that `reelrank evaluate --json` prints."""
         return self._board.summary()
 
     def to_frame(self) -> "DataFrame":
@@ -69,11 +69,18 @@ class Evaluation(dict[str, Any]):
         return frame
 
     def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
-        """Return the means as a LaTeX table whose caption begins with `caption`."""
+        """Return the means as a LaTeX table.
+
+        Args:
+            percent: whether to show the means in percent.
+            digits: digits after the point; by default 4, or 2 in percent.
+            caption: a text to begin the caption with.
+            label: the label of the table, for references.
+        """
         return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
-        """Return at most ten lines: a benchmark's figures or one value of each measure, and where to find the rest."""
+        """Return at most ten lines: a benchmark's figures or one value of each measure, and where to find more."""
         run, figures = self._board.runs[0], self.figures
         values = figures or {key: self.mean.get(key) for key in _middle_keys(self._board)}
         shown = dict(list(values.items())[:_MEASURES])
@@ -89,7 +96,7 @@ class Evaluation(dict[str, Any]):
 class Evaluations(Mapping[str, Evaluation]):
     """The scores of several runs against one truth, by name: `runs["mine"]` is the `Evaluation` of the run `mine`.
 
-    Printing it shows one value of each measure for every run.
+    When the evaluations are printed, they show one value of each measure for every run.
     """
 
     def __init__(self, board: Scoreboard, summary: dict[str, Any]) -> None:
@@ -107,7 +114,7 @@ class Evaluations(Mapping[str, Evaluation]):
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of the runs, in the order given, upper bounds last."""
+        """Iterate over the names of the runs, in the order given. Runs marked as upper bounds come last."""
         return iter([run.name for run in self._board.runs])
 
     def __len__(self) -> int:
@@ -134,14 +141,18 @@ class Evaluations(Mapping[str, Evaluation]):
         return frame.rename_axis("run")
 
     def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
-        """Return the means as a LaTeX table whose caption begins with `caption`.
+        """Return the means of all runs as a LaTeX table. Daggers mark significant differences if there is a baseline.
 
-        It has daggers if the runs were compared with a baseline.
+        Args:
+            percent: whether to show the means in percent.
+            digits: digits after the point; by default 4, or 2 in percent.
+            caption: a text to begin the caption with.
+            label: the label of the table, for references.
         """
         return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
-        """Return one value of each measure for the first runs, and where to find the rest."""
+        """Return one value of each measure for the first runs, and where to find more."""
         board = self._board
         keys = _middle_keys(board)
         rows = [["", *keys]]
@@ -156,7 +167,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
-    """Return a data frame with the values of every query, for each run."""
+    """Return for each run, by its name, a data frame with a row for each query and a column for each key."""
     _require_pandas()
     import pandas as pd
 
@@ -190,7 +201,10 @@ def _conventions(board: Scoreboard) -> str:
 
 
 def _middle_keys(board: Scoreboard) -> list[str]:
-    """Return a key of each measure, at the middle of its cut-offs and thresholds; the measure in focus comes first."""
+    """Return one key for each measure, such as `ndcg@20,0.5`, at the middle of its cut-offs and thresholds.
+
+    The evaluation's main measure (`board.focus`) comes first.
+    """
     of_measure: dict[str, list[str]] = {}
     for key in board.settings.keys:
         of_measure.setdefault(key.partition("@")[0], []).append(key)

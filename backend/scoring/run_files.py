@@ -20,8 +20,8 @@ from backend.scoring.files.release_folder import SPLITS, choose_truth
 class RunFile:
     """A run's file. Runs that differ only in their `seed` share a table row, with their mean and standard deviation.
 
-    `name` is used in tables and messages; if empty, the run gets the name of its file. An `upper_bound` does not
-    compete with other runs.
+    `name` is used in tables and messages; if empty, the run gets the name of its file. An `upper_bound` uses
+    information that no competing system has, such as captions, so it is never ranked.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class RunFile:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The model, variant, seed and split that the list gives, as the run's summary has them."""
+        """The model, variant, seed and split, by these names, for the run's summary. Empty ones are left out."""
         found = {"model": self.model, "variant": self.variant, "seed": self.seed, "split": self.split}
         return {name: value for name, value in found.items() if value}
 
@@ -53,7 +53,7 @@ class RunList:
     variant_title: str = ""
 
     def of(self, split: str) -> list[RunFile]:
-        """Return the runs of a split."""
+        """Return the runs of one split, such as `val`."""
         return [run for run in self.runs if run.split == split]
 
 
@@ -79,11 +79,11 @@ class _List(msgspec.Struct, forbid_unknown_fields=True):
 def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
     """Return runs with names, from paths, texts `NAME=FILE` or `FILE`, or `RunFile` objects.
 
-    An existing file with `=` in its name is that file. A run without a name gets its file's name without the ending, or
-    its path if two files have the same name.
+    If a text with `=` is the path of an existing file, it is not split. A run without a name gets its file's name
+    without the ending, or its path if two files have the same name.
 
     Raises:
-        InputError: names each name that is given twice.
+        InputError: lists the names that are given twice.
 
     >>> [(run.name, run.path.name) for run in named_files(["Ours=runs/a.json", "b.json"])]
     [('Ours', 'a.json'), ('b', 'b.json')]
@@ -116,7 +116,7 @@ def read_run_list(path: Path | str) -> RunList:
         variant = "top 20"
         seed = 1
         split = "val"
-        upper_bound = false               # true: it knows what no competing system can know
+        upper_bound = false               # true: it uses information that no competing system has
 
     Raises:
         InputError: lists all problems of the list; `row` is the number of the run.
@@ -159,10 +159,10 @@ def read_run_list(path: Path | str) -> RunList:
 
 
 def resolve_releases(runs: RunList) -> RunList:
-    """Return the list with each release folder replaced by the truth of its split (`val` or `test`).
+    """Return the list with each release folder replaced by the truth file in it, `val.json` or `test.json`.
 
     Raises:
-        InputError: a folder is no release, or lacks the split.
+        InputError: a folder is no release, or lacks the truth of a split.
     """
     chosen = {
         split: choose_truth(truth, videos=runs.videos, split=split if split in SPLITS else None)

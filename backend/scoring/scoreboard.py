@@ -33,11 +33,12 @@ class ScoredRun:
         name: its name in tables.
         file: the name of its file.
         ranked: its predictions in rank order.
-        query: the truth's query number of each query that counts, shape (N,).
-        values: its values, shape (len(settings.keys), N).
+        query: the index in the truth of each query that counts, shape (N,).
+        values: its values, a row for each key such as `ndcg@20,0.5`, shape (len(settings.keys), N).
         means: the mean of each value, by key.
-        judged: the share of its predictions that show a graded moment, by key of Judged@K; empty without pooled truth.
-        upper_bound: whether it is an upper bound, which does not compete with other runs.
+        judged: the share of its first K predictions that show a graded moment, as `{"judged@K,mu": share}`. Empty if
+            the truth was not pooled.
+        upper_bound: whether it uses information that no competing system has, so that it is never ranked.
     """
 
     name: str
@@ -51,16 +52,16 @@ class ScoredRun:
 
     @property
     def label(self) -> str:
-        """The name as tables show it."""
+        """The name as tables show it, such as `caption (upper bound)`."""
         return run_label(self.name, upper_bound=self.upper_bound)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Entries that a special evaluation, such as one in pools, adds to the summary; see `scoring.pools`.
+    """What an evaluation by a benchmark or in pools of videos adds to the summary of its scores.
 
-    `options` are added to the options of the preset. `facts` are added to the summary itself. `of_run` has the entries
-    to add to each run, by the run's name.
+    `options` are added to the options of the preset, `facts` to the summary itself, and `notes` to its notes. `of_run`
+    has the entries to add to each run, by the run's name.
     """
 
     options: Mapping[str, str | bool | float] = field(default_factory=dict)
@@ -71,7 +72,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Scoreboard:
-    """All runs of one evaluation; upper bounds come last."""
+    """The scores of all runs of one evaluation, and the truth that they were scored against (`key`).
+
+    Upper bounds, which know more than competing systems can, come last in `runs`. `setting` holds what an evaluation by
+    a benchmark or in pools adds to the summary.
+    """
 
     settings: Settings
     key: AnswerKey
@@ -81,17 +86,20 @@ class Scoreboard:
 
     @property
     def options(self) -> dict[str, str | bool | float]:
-        """Every option that differs from the default, of the preset and of the setting."""
+        """Every option that differs from the preset, and those that an evaluation by a benchmark or in pools adds."""
         return self.settings.changed | dict(self.setting.options)
 
     @property
     def queries(self) -> tuple[QueryKey, ...]:
-        """The truth's query ids; query numbers are indices of it."""
+        """The truth's query ids. Other methods give a query as its index in this tuple."""
         return self.key.truth.queries
 
     @property
     def focus(self) -> str:
-        """The key that pages sort by: NDCG at the middle cut-off and threshold, or else the first key."""
+        """The main value, by which pages sort, such as `ndcg@20,0.5`.
+
+        It is NDCG at the middle cut-off and threshold if this is computed, otherwise the first key.
+        """
         keys = self.settings.keys
         k, mu = self.middle
         middle = MEASURES["ndcg"].key(k, mu)
@@ -107,9 +115,9 @@ class Scoreboard:
         return replace(self, setting=replace(self.setting, notes=(note, *self.setting.notes))) if note else self
 
     def with_upper_bounds(self, names: Collection[str] = ()) -> "Scoreboard":
-        """Return the scoreboard with the runs of these names marked as upper bounds.
+        """Return the scoreboard with the named runs marked as upper bounds, which tables never rank.
 
-        Runs whose name says that they are upper bounds are always marked.
+        Runs whose name says that they are upper bounds, such as `caption`, are always marked.
         """
         runs = [
             replace(run, upper_bound=run.upper_bound or run.name in names or is_upper_bound(run.name))
@@ -118,7 +126,7 @@ class Scoreboard:
         return replace(self, runs=tuple(sorted(runs, key=lambda run: run.upper_bound)))
 
     def falling(self, values: Floats) -> list[int]:
-        """Return the numbers of the runs, those with the highest mean of `values` first and upper bounds last.
+        """Return the indices of the runs, the highest mean of `values` first and upper bounds last.
 
         `values` has shape (runs, Q).
         """
@@ -130,17 +138,19 @@ class Scoreboard:
         return [self.queries[i] for i in run.ranked.missing]
 
     def shared(self, key: str) -> tuple[Indices, Floats]:
-        """Return the queries that count for every run, shape (Q,), and all runs' values of one key on them.
+        """Return the queries that count for every run, and the values of all runs at these queries.
 
-        The values have shape (runs, Q).
+        `key` is the kind of value, such as `ndcg@20,0.5`. The queries are indices in the truth, shape (Q,), and the
+        values have shape (runs, Q).
         """
         shared, (values,) = self.shared_of([key])
         return shared, values
 
     def shared_of(self, keys: Sequence[str]) -> tuple[Indices, Floats]:
-        """Return the queries that count for every run, shape (Q,), and all runs' values of several keys on them.
+        """Return the queries that count for every run, and the values of all runs at these queries.
 
-        The values have shape (keys, runs, Q).
+        `keys` are the kinds of value, such as `ndcg@20,0.5`. The queries are indices in the truth, shape (Q,), and the
+        values have shape (keys, runs, Q).
         """
         rows = np.array([self.settings.keys.index(key) for key in keys])
         shared = np.sort(self.runs[0].query)
@@ -153,25 +163,39 @@ class Scoreboard:
         return shared, values
 
     def meeting(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> Meeting:
-        """Match a run's predictions with the truth's moments, by default at the highest K and the middle mu."""
+        """Return how a run's first `k` predictions are matched with truth moments, at the IoU threshold `mu`.
+
+        By default `k` is the highest cut-off, and `mu` the middle threshold.
+        """
         cutoff = max(self.settings.k) if k is None else k
         return meet(self.key, run.ranked, self.settings, cutoff, self.middle[1] if mu is None else mu)
 
     def fates(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> FateCounts:
-        """Return the error analysis of a run: how many relevant moments it found, missed and so on."""
+        """Return the error analysis of a run: how many relevant moments it found and missed, and why.
+
+        It looks at the first `k` predictions of each query, matched at the IoU threshold `mu`. By default `k` is the
+        highest cut-off, and `mu` the middle threshold.
+        """
         return count_fates(self.key, self.meeting(run, k, mu), self.settings.min_relevance)
 
     def cases(self, queries: Iterable[int], k: int | None = None, mu: float | None = None) -> list[Case]:
-        """Return the cases of these queries (given by number in the truth), each with the answers of all runs."""
+        """Return all results of some queries: truth moments, and the predictions of all runs matched with them.
+
+        `queries` are indices in the truth. By default `k` is the highest cut-off, and `mu` the middle IoU threshold.
+        """
         meetings = {run.name: (run.ranked, self.meeting(run, k, mu)) for run in self.runs}
         return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
 
     def breakdown(self, by: str) -> Breakdown:
-        """Return the truth's queries in the groups of the breakdown `by`."""
+        """Return the truth's queries in groups; `by` is `duration`, `show`, `relevance` or `type`."""
         return break_down(by, self.key.truth, self.settings.min_relevance)
 
     def summary(self, by: Sequence[str] = (), *, errors: bool = False) -> dict[str, Any]:
-        """Return the object that `reelrank evaluate --json` prints; see `evaluate_files`."""
+        """Return the object that `reelrank evaluate --json` prints; `evaluate_files` describes it.
+
+        Each run also gets the means of the groups in each breakdown of `by` (such as `duration`), and an error analysis
+        if `errors` is true.
+        """
         breakdowns = [self.breakdown(name) for name in by]
         runs = []
         for run in self.runs:
@@ -258,7 +282,17 @@ def score_runs(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs, given by name as columns; for `narrowing` and `part` see `prepare_run`.
+    """Score runs, given by name, against one truth.
+
+    Args:
+        truth: the graded moments of each query.
+        runs: the predictions of each run, by its name.
+        settings: the settings of the evaluation.
+        narrowing: selects the predictions that count, for example those in a query's pool of videos. None keeps all.
+        part: whether each run is what is left after removing predictions. A query without predictions in it then scores
+            0, and is not missing.
+        where: where the runs are scored, for example in several processes.
+        progress: called with the name of the step, how much of it is done, and its total.
 
     Raises:
         InputError: lists the problems of the truth and of all runs. Nothing is scored then.
@@ -297,7 +331,10 @@ def score_runs(
 def _score(
     shared: tuple[AnswerKey, Settings, Narrowing | None, bool, str | None], run: Run
 ) -> tuple[RankedRun, Scores] | list[Problem]:
-    """Score one run; return its ranked predictions and scores, or its problems. Worker processes call this."""
+    """Score one run; return its ranked predictions and scores, or its problems. Worker processes call this.
+
+    `shared` holds the arguments that are the same for all runs.
+    """
     key, settings, narrowing, part, judged = shared
     try:
         ranked = prepare_run(run, key, settings, narrowing, part=part)

@@ -59,10 +59,10 @@ def score_files(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
-    """Score run files against a truth file; `named_files` names the runs that have no name.
+    """Score run files against a truth file. Runs without a name get that of their file.
 
     Args:
-        truth_path: the truth, or the folder of a release; None takes the truth from the pools.
+        truth_path: the truth, or the folder of a release; None takes the truth from `pool`, the moments that it lists.
         run_paths: the runs. If given as `RunFile`, the summary has the model, variant, seed and split of each.
         videos: `name -> [duration, index]`, or the release that has it, for runs that give videos by index.
         preset: `paper` or `tvr-ranking`.
@@ -72,9 +72,9 @@ def score_files(
         min_relevance: lowest relevance that counts as relevant for measures without graded relevance.
         measures: names or keys of measures. Default in pools: recall (MVMR's Rank n@m), AxIoU and NDCG. Otherwise the
             usual ones in preset `paper`, and `ndcg` in `tvr-ranking`.
-        pool: a pool file; each query is searched in its own pool of videos.
-        benchmark: name of a benchmark of the field, which sets measures, cut-offs, thresholds and conventions. Options
-            that are given override its own.
+        pool: a file that gives each query its own pool of videos; predictions count only in these.
+        benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
+            conventions; options that are given override its own.
         also: names or keys of measures to compute beside the figures of the benchmark.
         where: where run files are read and, except with pools and benchmarks, scored.
         progress: called with the name of the step, how much of it is done, and its total.
@@ -162,8 +162,9 @@ def _read(
 ) -> tuple[Run | None, list[Problem], list[PartlyRead]]:
     """Read one run file. Several can be read at the same time, by different workers.
 
-    Return the run (None if refused), the problems of the file, and the refusal if the file was read in part. `shared`
-    has what all files need: the function that reads a run, the names of videos by index, and the truth.
+    Return the run, None if the file was refused, and the problems of the file. The last list has the error itself if it
+    holds a part that could be read. `shared` has what all files need: the function that reads a run, the names of
+    videos by index, and the truth.
     """
     reader, names, truth = shared
     problems: list[Problem] = []
@@ -172,7 +173,7 @@ def _read(
 
 
 def score_splits(runs: RunList, **asked: Any) -> dict[str, Scoreboard]:
-    """Score the runs of a list, each split against its truth.
+    """Return the scoreboard of each split, by its name: the runs of the split, scored against its truth.
 
     The other arguments are those of `score_files`.
 
@@ -199,7 +200,10 @@ def _in_pools(
     settings: Settings,
     progress: Progress | None,
 ) -> Scoreboard:
-    """Score the runs in the pools of a file; if no truth is given, the moments of the pools are the truth."""
+    """Score the runs with each query searched in its own pool of videos.
+
+    If no truth is given, the moments that the file of pools lists are the truth.
+    """
     options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
     said = "the truth comes from the pools: a query's own moment and its positives, relevance 1"
     return score_in_pools(
@@ -232,7 +236,8 @@ def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile],
         "missing", "measures"}], "warnings"}`. `options` are those that differ from the preset. `missing` has the ids of
         truth queries that the run lacks, as the truth file writes them, and `queries` the number of those that it has.
         `counted` is the number of queries in its means. `notes` is added if measures were asked for by other names.
-        In pools `pool` and each run's `outside_pool` (and `own_video`) are added, see `score_in_pools`.
+        If each query is searched in its own pool of videos, `pool` and each run's `outside_pool` (and `own_video`) are
+        added, see `score_in_pools`.
 
     Raises:
         InputError: lists the problems of all files. Nothing is scored then.

@@ -1,4 +1,4 @@
-"""Apply an evaluation's conventions to columns of truth and runs, and compute all values.
+"""Apply an evaluation's conventions to truth and runs, and compute the value of every measure for every query.
 
 Call `prepare_truth` once, then `prepare_run` and `score` for every run.
 """
@@ -32,10 +32,12 @@ _LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """The truth, ready for scoring.
+    """The truth, checked and sorted for scoring.
 
-    `ideal` has shape (len(k), queries). `relevant` and `irrelevant`, of shape (queries,), count the moments with at
-    least and with less than `min_relevance`.
+    `index` has the truth moments sorted for matching, and `ideal` the DCG of each query's ideal ranking, shape (len(k),
+    queries). `relevant` and `irrelevant`, of shape (queries,), count the moments with at least and with less than
+    `min_relevance`. `has_relevant` tells whether a query has a relevance above 0. `query_number` and `video_number`
+    give the index of a query id or video name in `truth`.
     """
 
     truth: Truth
@@ -50,7 +52,10 @@ class AnswerKey:
 
 
 class Narrowing(Protocol):
-    """Selects the predictions of a run that count, before the run is cut at the highest K; see `scoring.pools`."""
+    """Selects the predictions of a run that count, for example those in a query's pool of videos.
+
+    This happens before the run is cut at the highest K. `scoring.pools` has the selections in use.
+    """
 
     @property
     def sorts(self) -> bool:
@@ -64,16 +69,17 @@ class Narrowing(Protocol):
         """Return the problems of a run before any of its predictions are removed, and the warnings."""
 
     def narrow(self, run: Run) -> Run:
-        """Return the predictions that count, in the order given."""
+        """Return the run with only the predictions that count, in the order given."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedRun:
     """A run's predictions in rank order, cut at the highest K, for queries of the truth.
 
-    `truth_query` is the truth's number of each of the run's queries, -1 for ignored ones. `truth_video` is the truth's
-    number of each prediction's video. `missing` has the numbers of truth queries that the run lacks. `correctly_empty`
-    has those that it is right to leave without predictions; with `no_relevant=correct_empty` they score 1.
+    `truth_query` is the index in the truth of each query of the run, -1 for ignored ones. `truth_video` is the index in
+    the truth of each prediction's video. `missing` has the indices of the truth's queries that the run lacks.
+    `correctly_empty` has the indices of those that it is right to leave without predictions; with
+    `no_relevant=correct_empty` they score 1.
     """
 
     run: Run
@@ -86,10 +92,11 @@ class RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The values of N queries: `values` has shape (len(settings.keys), N). They are in [0, 1], except those of DCG@K.
+    """The values of N queries, in [0, 1] except for DCG@K: `values` has shape (len(settings.keys), N).
 
-    `query` has the number of each query in the truth, shape (N,). `beside` has the values of the additional key that
-    `score` was asked for, shape (N,). It is None if there is no such key.
+    Each row belongs to one of `settings.keys`, such as `ndcg@20,0.5`. `query` has the index of each query in the truth,
+    shape (N,). `beside` has the values of the additional key that `score` was asked for, shape (N,). It is None if
+    there is no such key.
     """
 
     query: Indices
@@ -97,9 +104,10 @@ class Scores:
     beside: Floats | None = None
 
     def mean(self, settings: Settings) -> dict[str, float]:
-        """Return the mean over the queries, by key, with NumPy's pairwise sum as in the published evaluator.
+        """Return the mean over the queries, by key such as `ndcg@20,0.5`.
 
-        The result is empty if no query counts, as in that evaluator, because 0 would look like a result.
+        It uses NumPy's pairwise sum, as in the published evaluator. The result is empty if no query counts, as in that
+        evaluator, because 0 would look like a result.
         """
         if not len(self.query):
             return {}
@@ -107,7 +115,7 @@ class Scores:
 
 
 def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
-    """Check, clean and sort the truth.
+    """Check the truth and sort it for scoring; remove or merge moments as the options `invalid` and `duplicates` say.
 
     Raises:
         InputError: lists every moment that the conventions do not allow, or there is no query.
@@ -168,17 +176,19 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
 def prepare_run(
     run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowing | None = None, *, part: bool = False
 ) -> RankedRun:
-    """Check a run and sort it into rank order.
+    """Check a run and sort its predictions into rank order.
 
     A query is missing if the run does not name it, if it has no predictions, or if all of them are left out as
     impossible.
 
     Args:
         run: the run.
-        key: the truth.
+        key: the truth, prepared for scoring.
         settings: the settings of the evaluation.
-        narrowing: selects the predictions that count, all if None. A query without any of these scores 0.
-        part: whether `run` is only part of a run. A query whose predictions were all removed then scores 0 too.
+        narrowing: selects the predictions that count, for example those in a query's pool of videos. None keeps all. A
+            query whose predictions are all removed scores 0.
+        part: whether `run` is what is left after removing predictions. A query without predictions in it then scores 0,
+            and is not missing.
 
     Raises:
         InputError: lists every prediction and query that the conventions do not allow.
@@ -266,11 +276,10 @@ def prepare_run(
 
 
 def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | None = None) -> Scores:
-    """Return the values of all queries that count: those of the run in its order, missing ones, correctly empty ones.
+    """Return the values of all measures for every query that counts.
 
-    Missing queries have zeros, and correctly empty ones have ones.
-
-    `beside` is one more key to compute, of a measure with a cut-off and a threshold. This costs less than adding the
+    The queries are in the order of the run. Missing queries follow if they count 0, then correctly empty
+    ones, which score 1. `beside` is one more value to compute, such as `judged@20,0.5`, of a measure with a cut-off and a threshold. This costs less than adding the
     measure to `settings`.
     """
     options = settings.conventions
@@ -290,14 +299,20 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | N
 
 
 def _chunks(run: Run) -> list[slice]:
-    """Split the run's queries into neighbouring chunks of about `_CHUNK` predictions; there is at least one chunk."""
+    """Split the run's queries into slices of neighbours with about 60,000 predictions each.
+
+    There is at least one slice.
+    """
     first = np.searchsorted(run.offsets[:-1], np.arange(_CHUNK, len(run.video), _CHUNK))
     edges = [0, *np.unique(first).tolist(), len(run.queries)]
     return [slice(low, high) for low, high in pairwise(edges)]
 
 
 def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings, beside: str | None) -> Floats:
-    """Return all values of a chunk of the run's queries, shape (len(settings.keys), queries); `beside` adds a row."""
+    """Return the values of all measures for a slice of the run's queries, shape (len(settings.keys), queries).
+
+    `beside` is one more value to compute, such as `judged@20,0.5`, as a last row.
+    """
     options, run = settings.conventions, ranked.run
     truth_query = ranked.truth_query[chunk]
     offsets = run.offsets[chunk.start : chunk.stop + 1]
@@ -342,9 +357,9 @@ def _admit(
 ) -> tuple[AnySpans, list[str]]:
     """Apply the option `invalid` to moments with problems; return the moments that are left, and the warnings.
 
-    `times` and `must` map positions of moments to problems; `times` has those of start and end. With `error` every
-    problem is refused, and with `skip` all these moments are left out. With `zero`, problems in `must` are refused,
-    and moments with the others are kept.
+    `times` and `must` map positions of moments to their problems. `times` has impossible starts and ends, and `must`
+    has other invalid values. If `invalid` is `error`, all problems are refused. If it is `skip`, these moments are left
+    out. If it is `zero`, problems in `must` are refused, and moments with impossible times are kept.
     """
     invalid = settings.conventions.invalid
     refused = {"error": times | must, "skip": {}, "zero": must}[invalid]
@@ -365,7 +380,7 @@ def _admit(
 
 
 def _times_problems(run: Run, invalid: str) -> dict[int, str]:
-    """Return what is wrong with the times of predictions, by position.
+    """Return a message for each prediction whose start and end are impossible, by its position.
 
     Real runs have impossible predictions, and often thousands. If they are refused, the message about the first one
     names the options that accept them, and what each does to the figures.

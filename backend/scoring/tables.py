@@ -21,20 +21,22 @@ _FACTS = ("model", "variant", "seed", "split")
 
 
 class ScoreFormat(Protocol):
-    """A function that writes a summary as text. `shown` says how to show numbers, but CSV writes them in full."""
+    """A function that writes a summary as text. `shown` says how to format numbers, except in CSV."""
 
     def __call__(self, summary: Mapping[str, Any], shown: Shown = ...) -> str: ...  # noqa: D102  # told above
 
 
 def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool = False) -> str:
-    """Return CSV with a line for each run, group and measure; numbers are in full, undefined ones empty.
+    """Return CSV with a line for each run, group of queries and measure.
 
-    The figures of a benchmark follow as group `figure`, by their published names.
+    Numbers have all digits, and undefined ones are empty. The figures of a benchmark follow as group `figure`, by their
+    published names.
 
     The columns are run, model, variant, seed, split (from the list of runs), by, group, queries (those that count),
-    missing, measure and value. The next columns are for the interval and the comparison. They are empty unless these
-    were asked for. The columns baseline, preset and options follow. The last column is the measure's title, which says
-    how IoU is compared. If any run is an upper bound, a column `upper_bound` is added. For `for_people` see `csv_text`.
+    missing, measure and value. Columns for the interval and the comparison follow; they are empty unless these were
+    asked for. Then come baseline, preset and options. The last column is the measure's title, which says how IoU is
+    compared. If any run is an upper bound, a column `upper_bound` is added. `for_people` keeps a spreadsheet from
+    reading texts as formulas.
     """
     head = ["run", *_FACTS, "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline"]
     bounds = _upper_bounds(summary)
@@ -67,7 +69,7 @@ def _upper_bounds(summary: Mapping[str, Any]) -> frozenset[str]:
 def _csv_text(
     head: Sequence[str], lines: Iterable[Sequence[object]], bounds: Collection[str], *, for_people: bool
 ) -> str:
-    """Return the lines as CSV, with a last column that marks upper bounds if there are any.
+    """Return the lines as CSV. If there are upper bounds, a last column marks them.
 
     The first cell of a line is the run's name; `bounds` has the names of the upper bounds.
     """
@@ -77,7 +79,7 @@ def _csv_text(
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
-    """Yield a CSV line for each run and figure of a benchmark: its cells up to the value, and the figure's title."""
+    """Yield a CSV line for each run and figure of a benchmark: the cells up to the value, and the figure's title."""
     if "benchmark" not in summary:
         return
     titles = {row[0].text: row[1].text for row in figures(summary).rows}
@@ -96,7 +98,7 @@ def per_query_csv(
 ) -> str:
     """Return CSV with a line for each run and query that counts, and a column for each measure.
 
-    `rows` comes from `Scoreboard.per_query`.
+    `rows` comes from `Scoreboard.per_query`. `for_people` keeps a spreadsheet from reading texts as formulas.
     """
     keys = list(rows[0][3]) if rows else []
     changed = " ".join(options(summary))
@@ -111,7 +113,8 @@ def per_query_csv(
 def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     """Return Markdown tables: measures by runs (or runs by measures, if those are fewer), then one for each breakdown.
 
-    For several splits, or models with variants, the tables are those of `views.paper`.
+    If the summary has several splits, or runs that name a model, the tables are like those in papers: models and
+    variants as rows.
     """
     if is_grouped(summary):
         return _paper(summary, shown)
@@ -142,7 +145,10 @@ def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
 
 
 def _paper(summary: Mapping[str, Any], shown: Shown) -> str:
-    """Return one block for each table, with its title; the first block says how the numbers were computed."""
+    """Return the tables for a paper in Markdown, each after its title.
+
+    The first lines say how the numbers were computed.
+    """
     tables = paper(summary, shown)
     blocks = [_markdown(" ".join([shown.caption, *tables[0].notes] if shown.caption else tables[0].notes))]
     for table in tables:

@@ -39,7 +39,8 @@ FIELD = "pair_id"
 def pair_ids(content: bytes, truth: Truth) -> list[str]:
     r"""Return an id for every moment of a truth, in the order of the truth.
 
-    It is the moment's pair id if every moment has one, or else the query id and the moment's number, such as `5-1`.
+    It is the `pair_id` in the file if every moment has one, otherwise the query id and the moment's number, such as
+    `5-1`.
 
     Args:
         content: the bytes of the truth file, unpacked.
@@ -117,9 +118,9 @@ def _pair_id(entry: Any, number: int) -> object | None:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRun:
-    """A run and its truth as texts in TREC's formats, in which the same ids name the pairs of the truth.
+    """A run and its truth as texts in TREC's formats. Each id stands for a pair of a query and a truth moment.
 
-    `run` has a prediction on each line, `qrels` a pair of the truth.
+    `run` has a prediction on each line, and `qrels` a pair of the truth.
 
     `predictions` counts the run's predictions, `taken` those that were matched with a pair. `queries` counts the run's
     queries that are in the truth, `missing` the truth's queries that the run lacks.
@@ -135,7 +136,7 @@ class MatchedRun:
 
 
 def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | None = None) -> MatchedRun:
-    """Match a run with the truth at one IoU threshold, by the conventions of preset `paper`.
+    """Return a run and its truth as files of TREC's formats, matched at one IoU threshold as in preset `paper`.
 
     Args:
         truth_path: a truth of any form, or the folder of a release.

@@ -1,6 +1,6 @@
 """Tell upper bounds from competing systems.
 
-An upper bound knows what no competing system can know, such as the captions of the moments. Tables show it for
+An upper bound uses information that no competing system has, such as the captions of the moments. Tables show it for
 comparison: they mark it, but never rank it or call it best.
 """
 
@@ -14,10 +14,9 @@ _BESIDE = frozenset(("baseline", "run", "val", "test"))
 
 
 def is_upper_bound(name: str) -> bool:
-    """Return whether a run's name marks it as an upper bound.
+    """Return whether a run's name marks it as an upper bound, a run that uses information that no competing system has.
 
-    It does if it has the words "upper" and "bound", or if it is the name of the caption baseline,
-    perhaps with a word such as "run" or "val".
+    It does if it has the words "upper" and "bound", or if it is `caption`, perhaps with a word such as "run" or "val".
 
     >>> [is_upper_bound(name) for name in ("caption", "caption-val", "our upper bound", "caption transformer")]
     [True, True, True, False]

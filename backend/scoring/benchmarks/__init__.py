@@ -1,4 +1,7 @@
-"""Find the benchmarks of the field, one file each. To add one, add a file here that defines `BENCHMARK`."""
+"""Find the supported benchmarks, such as Charades-STA. Each file of this package defines one.
+
+To add a benchmark, add a file here that defines `BENCHMARK`.
+"""
 
 import pkgutil
 from collections.abc import Mapping

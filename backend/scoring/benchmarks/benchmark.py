@@ -14,10 +14,11 @@ from backend.scoring.presets import PRESETS, Options, Settings, settle
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """One number of the benchmark's published table; `name` is its name there.
+    """One number in a benchmark's published table; `name` is its name in that table.
 
-    `key` is the name of the same figure in ReelRank, or empty if the figure is computed in another way. `about` says
-    which moments the figure is about, or describes it fully if it has no key.
+    `key` is the same figure's name in ReelRank, such as `recall@1,0.5`. It is empty if no measure of ReelRank computes
+    the figure. `about` describes the moments that the figure covers, such as `0-10 s`. It describes the whole figure if
+    `key` is empty.
     """
 
     name: str
@@ -26,7 +27,7 @@ class PublishedFigure:
 
 
 def grounding_figures(cutoffs: Sequence[int], thetas: Sequence[float]) -> tuple[PublishedFigure, ...]:
-    """Return the figures of benchmarks with one moment for each sentence: R@K at every theta, and mIoU.
+    """Return the figures of benchmarks with one moment for each sentence: R@K at every IoU threshold theta, and mIoU.
 
     >>> [figure.name for figure in grounding_figures([1], [0.5])]
     ['R@1, IoU=0.5', 'mIoU']
@@ -37,10 +38,11 @@ def grounding_figures(cutoffs: Sequence[int], thetas: Sequence[float]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Figures that are not about moments, computed from the same files.
+    """Figures that do not score moments, such as those for highlights, computed from the same truth and run files.
 
-    `score(truth, run, missing)` reads the two files and returns the figures' values by name, or none if the files lack
-    the data. `missing` is the convention for queries that the run lacks.
+    `score(truth, run, missing)` reads the two files and returns the figures' values by name. It returns an empty
+    mapping if the files lack the data. `missing` is the option for queries without predictions in the run, such as
+    `zero` or `skip`.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -58,21 +60,22 @@ def answers_to(run: Run, truth: Truth) -> Run:
 
 
 def unchanged_truth(truth: Truth) -> Truth:
-    """Return the truth unchanged."""
+    """Return the truth unchanged, for figures that are computed from the whole truth."""
     return truth
 
 
 def unchanged_run(run: Run, _truth: Truth) -> Run:
-    """Return the run unchanged."""
+    """Return the run unchanged, for figures that are computed from the whole run."""
     return run
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The figures that are computed from one selection of truth and runs.
+    """A group of a benchmark's figures that are computed from the same selection of truth moments and predictions.
 
     `of_truth` selects from the truth, for example the short moments. `of_run` selects from a run, given the selected
-    truth; it returns None if the run has nothing for this part. `options` are conventions of this part only.
+    truth. It returns None if the run has no predictions for these figures. `options` are conventions for these figures
+    only.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -86,29 +89,34 @@ class Part:
         return {_measure(figure.key) for figure in self.figures}
 
     def settings(self, preset: str, options: Options) -> Settings:
-        """Return the settings that compute the figures."""
+        """Return the settings of an evaluation that computes exactly these figures.
+
+        `options` override the conventions of the preset called `preset`.
+        """
         return settle(preset, (1,), (0.5,), options, measures=[figure.key for figure in self.figures])
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark of the field, with the figures and conventions of its own evaluator.
+    """A published benchmark, with the figures and conventions of its own evaluator.
 
     Attributes:
         name: its name in options and files.
         title: its name in tables.
         about: a few words about what is scored.
         evaluator: the published code whose figures these reproduce.
-        parts: its figures, a part for each selection of truth and runs. Groups, statistics, report and JSON are about
-            the first part.
-        options: the conventions of that code that differ from `preset`.
-        preset: the preset of the other conventions.
+        parts: its figures, grouped by the selection of truth and predictions that they are computed from. Breakdowns,
+            statistics, report and JSON use the first group.
+        options: the conventions in which the evaluator differs from `preset`.
+        preset: the preset that gives all other conventions.
         digits: how many decimal places tables show.
         percent: whether tables show the figures, which are shares, in percent.
         notes: what to know before comparing with published tables.
-        beside: figures that are not about moments.
+        beside: figures that do not score moments, such as those for highlights; None if there are none.
         groups: selections of the truth by name, such as the short moments. Measures that a caller adds are computed
             for each of them too.
+        tasks: whether a run file may hold several tasks, as in TVR, that are scored separately.
+        in_pools: whether each query is searched in its own pool of videos, whose listed moments are the truth.
     """
 
     name: str
@@ -130,16 +138,22 @@ class Benchmark:
 
     @property
     def figures(self) -> list[PublishedFigure]:
-        """All figures, part by part, then those that are not about moments."""
+        """All figures in the order of `parts`, then those of `beside`, which do not score moments."""
         found = [figure for part in self.parts for figure in part.figures]
         return found + list(self.beside.figures if self.beside else ())
 
     def missing(self, asked: Options) -> str:
-        """Return the convention for queries that a run lacks: the caller's, or else the benchmark's."""
+        """Return how to count queries without predictions: `zero`, `skip`, `error` or `published`.
+
+        It is the caller's choice in `asked`, or the benchmark's own convention if the caller chose none.
+        """
         return asked.get("missing") or self.options.get("missing") or PRESETS[self.preset].missing
 
     def figures_beside(self, truth: Path, run: Path, asked: Options, problems: list[Problem]) -> Mapping[str, float]:
-        """Return the figures that are not about moments; problems of the files are added to `problems`, each once."""
+        """Return the values, by name, of the figures that do not score moments, such as those for highlights.
+
+        The result is empty if there are none, or if the files have problems. New problems are appended to `problems`.
+        """
         try:
             return self.beside.score(truth, run, self.missing(asked)) if self.beside else {}
         except InputError as error:
@@ -147,10 +161,11 @@ class Benchmark:
             return {}
 
     def planned(self, asked: Options, also: Sequence[str] = ()) -> list[tuple[Part, Settings]]:
-        """Return the parts, each with its settings; the caller's options override the benchmark's own.
+        """Return each group of figures with the settings that compute it.
 
-        Impossible predictions keep their rank and have IoU 0 (`invalid=zero`), as in the published evaluators. With
-        `iou_compare=gt`, recall also requires an IoU above theta, not just equal to it.
+        Options in `asked` override the benchmark's own. Impossible predictions keep their rank and have IoU 0
+        (`invalid=zero`), as in the published evaluators. With the option `iou_compare=gt`, recall requires an IoU above
+        theta, not just equal to it.
 
         Args:
             asked: the caller's options.

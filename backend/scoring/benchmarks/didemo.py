@@ -1,4 +1,4 @@
-"""DiDeMo (Hendricks et al., ICCV 2017): find the moment that several people agree on, in segments of five seconds."""
+"""DiDeMo (Hendricks et al., ICCV 2017): find the moment that several annotators marked, in segments of five seconds."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
 

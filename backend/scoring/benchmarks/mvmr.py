@@ -1,4 +1,4 @@
-"""MVMR (Yang et al., CIKM 2024): find moments in each query's pool of videos, several of which may contain one."""
+"""MVMR (Yang et al., CIKM 2024): find all moments that match a query in a given pool of videos."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
 

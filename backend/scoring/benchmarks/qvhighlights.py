@@ -14,8 +14,8 @@ Edge cases: the average precision is 0 for a person without highlights, and 1 fo
 highlights. Scores beyond the video's clips are left out, and clips without a score have 0. Of several clips with the
 highest score the first counts.
 
-Worked example: three clips have the scores .9, .5, .1. The second is a highlight for one of two people, and none is
-one for the other. The average precisions are 1/2 and 0, and the best clip is no highlight.
+Worked example: three clips have the scores .9, .5, .1. The second is a highlight for the first of two people. The
+second person has no highlight. The average precisions are 1/2 and 0, and the best clip is no highlight.
 
 >>> average_precisions(np.array([[0, 0], [1, 0], [0, 0]], dtype=bool), np.array([0.9, 0.5, 0.1])).tolist()
 [0.5, 0.0]
@@ -61,9 +61,9 @@ _Entry = TypeVar("_Entry", _Graded, _Predicted)
 
 
 def read_saliency(path: Path) -> dict[str, Indices]:
-    """Return the grades (0-4) that people gave to clips, by query id, shape (clips, people).
+    """Return the grades (0-4) that annotators gave to clips, by query id, as arrays of shape (clips, people).
 
-    Clips that nobody was asked about have 0.
+    Clips for which the file has no grades have 0.
 
     Raises:
         InputError: lists every entry whose clips and grades do not match each other or the video.
@@ -103,7 +103,10 @@ def read_predicted_saliency(path: Path) -> dict[str, Floats]:
 
 
 def _fault(entry: _Graded, clips: int, people: int) -> str | None:
-    """Return what is wrong with an entry's clips and grades, or None."""
+    """Return what is wrong with an entry's clip numbers and grades, or None.
+
+    `clips` is the number of clips in the video, and `people` the number of annotators.
+    """
     ids, scores = entry.relevant_clip_ids or [], entry.saliency_scores or []
     if len(ids) != len(scores) or not ids:
         return said(
@@ -126,7 +129,7 @@ def _fault(entry: _Graded, clips: int, people: int) -> str | None:
 
 
 def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterator[tuple[int, _Entry]]:
-    """Yield the entries that name their query by `qid`, with their rows; faults are added to `problems`."""
+    """Yield each entry that has a `qid`, decoded as `kind`, with its row number from 1. Append faults to `problems`."""
     content = text.checked(unpacked_bytes(path), str(path))
     decoder = msgspec.json.Decoder(kind)
     for row, line in enumerate(_lines(content, str(path)), start=1):
@@ -145,9 +148,9 @@ def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterato
 
 
 def _lines(content: bytes, file: str) -> Iterable[bytes]:
-    """Return the raw JSON entries of a file: those of a list, or its lines; none for a CSV file.
+    """Return the raw JSON entries of a file: the items of a list, or the lines. A CSV file gives none.
 
-    Invalid JSON was already refused when the moments were read.
+    Invalid JSON also gives none: the code that reads the moments reports it.
     """
     form = text.form_of(content, file)
     if form is Form.LINES:
@@ -167,7 +170,9 @@ LEVELS: Mapping[str, int] = {"Fair": 2, "Good": 3, "VeryGood": 4}
 
 
 def score_highlights(graded: Mapping[str, Indices], predicted: Mapping[str, Floats]) -> dict[str, float]:
-    """Return HL-mAP and HL-Hit1 of each level over the graded queries, each in [0, 1]; a query without scores counts 0.
+    """Return HL-mAP and HL-Hit1 over the graded queries, each in [0, 1], at every level (Fair, Good, VeryGood).
+
+    The level is the lowest grade of a highlight. A query without scores counts 0.
 
     Args:
         graded: grades by query, shape (clips, people).
@@ -204,7 +209,7 @@ def average_precisions(marked: Flags, scores: Floats) -> Floats:
 
     Args:
         marked: whether each clip is a highlight, shape (clips, columns).
-        scores: shape (clips,).
+        scores: the score of each clip, shape (clips,).
     """
     clips = len(scores)
     order = np.argsort(-scores, kind="stable")
@@ -227,7 +232,7 @@ FIRST = 10
 def keep_windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
     """Return a function that keeps the truth moments longer than `above_s` and at most `to_s` seconds.
 
-    It drops the queries that have none.
+    The function also drops queries that have no such moment.
     """
 
     def taken(truth: Truth) -> Truth:
@@ -239,20 +244,21 @@ def keep_windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
 
 
 def first_predictions(run: Run, _truth: Truth) -> Run:
-    """Return the first `FIRST` predictions of every query."""
+    """Return the run with only the first ten predictions of each query; the truth is not used."""
     place = np.arange(len(run.video)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
     return run.take(np.flatnonzero(place < FIRST))
 
 
 def first_predictions_for(run: Run, truth: Truth) -> Run:
-    """Return the first `FIRST` predictions of those queries that the selected truth contains."""
+    """Return the run with only the first ten predictions of each query that `truth` contains."""
     return first_predictions(answers_to(run, truth), truth)
 
 
 def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
-    """Return the highlight figures if both files have saliency.
+    """Return the highlight figures by name, such as `HL-min-Fair-mAP`; empty unless both files have saliency scores.
 
-    A query that the run lacks counts 0, unless `missing` is `skip` or `published`.
+    Saliency scores tell how much of a highlight each clip is. A query that the run lacks counts 0, unless `missing` is
+    `skip` or `published`.
     """
     graded, predicted = read_saliency(truth), read_predicted_saliency(run)
     if missing in ("skip", "published"):

@@ -1,4 +1,4 @@
-"""Score runs by a benchmark. The scoreboard shows the benchmark's first part, and has the figures of all its parts.
+"""Score runs with the figures and conventions of a published benchmark.
 
 Reads and writes nothing; `scored_files` reads files.
 """
@@ -30,19 +30,22 @@ def score_benchmark(
 ) -> Scoreboard:
     """Score runs by the figures and conventions of a benchmark.
 
+    A benchmark groups its figures by the truth and predictions that they use, for example those for short moments.
+
     Args:
         benchmark: the benchmark.
-        truth: the truth.
+        truth: the graded moments of each query.
         runs: the runs by name.
         asked: the caller's options, which override the benchmark's.
         also: names or keys of measures to compute beside the published figures.
-        beside: the values of figures that are not about moments, by run and by name of the figure.
-        narrowing: selects the predictions that count; if None, all of them count.
+        beside: the values of figures that do not score moments (such as highlights), by run and by name of the figure.
+        narrowing: selects the predictions that count, for example those in a query's pool of videos. None keeps all.
         progress: called with the name of the step, how much of it is done, and its total.
 
     Returns:
-        The scoreboard of the benchmark's first part. Its summary has `benchmark` (name, title, evaluator, digits,
-        percent, figures, notes) and, for each run, `figures`: each figure's value by name, None if no query counts.
+        The scoreboard of the first group of figures that has all runs. Its summary has `benchmark` (name, title,
+        evaluator, digits, percent, figures, notes). For each run the summary has `figures`, with the value of every
+        figure by name, None if no query counts.
 
     Raises:
         InputError: lists the problems of the truth and of all runs. Nothing is scored then.
@@ -99,12 +102,13 @@ def score_benchmark_in_pools(
     pools: str,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs by a benchmark in pools; the moments of these pools are the truth.
+    """Score runs by a benchmark that searches each query in its own pool of videos.
 
-    The summary shows `pools` as the name of the pools.
+    The moments that the pools list for a query are its truth. The summary shows the text `pools` as the name of the
+    pools.
 
     Raises:
-        InputError: as `score_benchmark`.
+        InputError: lists the problems of the truth and of all runs. Nothing is scored then.
     """
     full = {name: pooled.places.without_short(run) for name, run in runs.items()}
     board = score_benchmark(benchmark, pooled.truth, full, asked, also, narrowing=pooled.narrowing, progress=progress)
@@ -116,7 +120,7 @@ def score_benchmark_in_pools(
 def require_only(
     benchmark: Benchmark | None, *, asked: bool, truth: bool, pools: bool, also: Sequence[str] = ()
 ) -> None:
-    """Refuse settings that the benchmark itself decides, and files that it does not score.
+    """Refuse options that the benchmark itself decides, and files that it does not use.
 
     Args:
         benchmark: the benchmark, or None if the caller named none; then only `also` is refused.
@@ -177,9 +181,9 @@ def _board(
     narrowing: Narrowing | None,
     progress: Progress | None,
 ) -> Scoreboard | None:
-    """Score the runs for one part of a benchmark.
+    """Score the runs for one group of a benchmark's figures.
 
-    Return None if the part has no query of the truth, or if no run has predictions for it.
+    Return None if the truth has no query for this group, or if no run has predictions for it.
     """
     left = part.of_truth(truth)
     selected = {name: part.of_run(run, left) for name, run in runs.items()}

@@ -19,7 +19,10 @@ OfRun = Callable[[Run, Truth], Run]
 
 
 def of_type(name: str) -> OfTruth:
-    """Return a function that keeps the queries of a type; it keeps none if the truth has no types."""
+    """Return a function that keeps the truth's queries of the type `name`: `v` (video), `t` (subtitles) or `vt` (both).
+
+    It keeps no query if the truth has no types.
+    """
 
     def taken(truth: Truth) -> Truth:
         types = truth.types or ("",) * len(truth.queries)
@@ -34,12 +37,12 @@ def videos_of(truth: Truth) -> Truth:
 
 
 def run_of_videos(run: Run, _truth: Truth) -> Run:
-    """Return a run of videos, each as a span of one second as in `videos_of`; its times, which are 0, are ignored."""
+    """Return the run with every prediction replaced by its video, as a span of one second; the truth is not used."""
     return replace(run, start_s=np.zeros(len(run.video)), end_s=np.ones(len(run.video)))
 
 
 def in_own_videos(run: Run, truth: Truth) -> Run:
-    """Return the predictions that lie in their query's own video, which the truth gives."""
+    """Return the predictions that lie in a video where the truth has a moment of their query."""
     queries = {str(query): number for number, query in enumerate(truth.queries)}
     videos = {video: number for number, video in enumerate(truth.videos)}
     query = np.array([queries.get(str(one), -1) for one in run.queries], dtype=np.int64)[run.query]
@@ -49,9 +52,10 @@ def in_own_videos(run: Run, truth: Truth) -> Run:
 
 
 def of_task(task: str, then: OfRun, *, some: bool) -> Callable[[Run, Truth], Run | None]:
-    """Return a function that takes each query's first `FIRST` predictions of a task and applies `then` to them.
+    """Return a function that selects the predictions of one task (`VCMR`, `SVMR` or `VR`) from a run.
 
-    The function returns None if the run lacks the task. With `some`, it uses only predictions for queries of the truth.
+    It takes the first 100 predictions of each query, applies `then` to them and returns the result. It returns None if
+    the run lacks the task. If `some` is true, only queries of the truth are kept.
     """
 
     def taken(run: Run, truth: Truth) -> Run | None:

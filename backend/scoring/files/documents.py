@@ -35,10 +35,12 @@ from backend.scoring.matching.columns import QueryKey, Run, Truth, VideoMap, row
 
 
 def parse_truth(document: object, file: str) -> Truth:
-    """Return the truth from a decoded list of queries or moments, or from the objects of a file with one on each line.
+    """Return the truth from a decoded JSON list: of queries with their moments, or of single moments.
+
+    For a file with one JSON object on each line, `document` is the list of these objects.
 
     Raises:
-        InputError: lists every entry that has another shape or repeats a query id.
+        InputError: lists every entry that has a wrong structure or repeats a query id.
     """
     if isinstance(document, Mapping) and pick(QUERY, document):
         document = [document]
@@ -49,12 +51,17 @@ def parse_truth(document: object, file: str) -> Truth:
 
 
 def parse_run(document: object, file: str, videos: Mapping[int, str] | None, task: str | None = None) -> Run:
-    """Return a run from a decoded file of any format; `videos` names the videos that rows give by index.
+    """Return a run from a decoded JSON file of any supported format.
 
-    TVR's own prediction files may hold several tasks; `task` is read, by default the first of `TASKS` in the file.
+    Args:
+        document: the decoded JSON.
+        file: the file's name, for messages.
+        videos: video names by index, for predictions that give their video by index.
+        task: the task to read from TVR's own prediction files, which may hold several. By default it is VCMR, or SVMR
+            if the file has no VCMR.
 
     Raises:
-        InputError: lists every row that has another shape or an index that `videos` lacks.
+        InputError: lists every row that has a wrong structure, or a video index that `videos` lacks.
     """
     if isinstance(document, Mapping):
         query = pick(QUERY, document)
@@ -72,12 +79,10 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None, tas
 
 
 def named_groups(document: object, file: str) -> list[Group]:
-    """Return the rows of each query, from an object of queries or a list of queries with `predictions`.
-
-    Rows may have any shape.
+    """Return each query with its unchecked rows, from an object of queries or a list of queries with `predictions`.
 
     Raises:
-        InputError: lists every entry that has another shape.
+        InputError: lists every query that has a wrong structure.
     """
     if isinstance(document, Mapping) and pick(QUERY, document):
         document = [document]
@@ -93,9 +98,9 @@ def named_groups(document: object, file: str) -> list[Group]:
 
 
 def parse_video_map(document: object, file: str) -> VideoMap:
-    """Return names and durations from a decoded `{name: [duration, index]}`.
+    """Return video names and durations from a decoded video map `{name: [duration, index]}`.
 
-    The map may also be in splits, as in TVR: an object of such objects.
+    The map may also be divided into splits, as in TVR: an object with one such map for each split.
     """
     if not isinstance(document, Mapping):
         raise InputError.single(file, said("a video map is an object `name -> [duration, index]`"))
@@ -154,9 +159,10 @@ def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[
 def _task(
     document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None, requested: str | None
 ) -> tuple[object, Mapping[int, str] | None]:
-    """Return the queries of a task in one of TVR's own prediction files, and the names of videos by index.
+    """Return the queries of one task in TVR's own prediction files, and the names of videos by index.
 
-    The names come from the file if it has them, otherwise from `videos`.
+    `requested` is the task; None takes VCMR, or SVMR if there is no VCMR. The names come from the file if it has them,
+    otherwise from `videos`.
     """
     task = pick((requested,) if requested else TASKS, document)
     if task is None:
@@ -184,9 +190,9 @@ def _task(
 
 
 def _groups(document: list[object], kind: Kind, file: str) -> tuple[Some[Group], Names]:
-    """Return the rows of each query, and the field names of rows that are objects.
+    """Return each query with its unchecked moments, and the field names of moments that are objects.
 
-    In `document`, None stands for an empty line.
+    `document` has the entries of a truth or run file, as `kind` says. None in it stands for an empty line.
     """
     entries = [entry for entry in document if isinstance(entry, Mapping)]
     for field in (kind.items, kind.windows):
@@ -226,7 +232,7 @@ def _nested(document: list[object], field: str, file: str) -> Some[Group]:
 
 
 def _flat(document: list[object], file: str) -> Some[Group]:
-    """Group the entries by query; each entry is one moment."""
+    """Group entries that are single moments by their query id. The result also has the problems of unusable entries."""
     groups: dict[str, Group] = {}
     problems = list(problems_with(document))
     for row, entry in enumerate(document, start=1):
@@ -256,7 +262,10 @@ def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | Non
 
 
 def _windows(groups: Some[Group], document: list[object], kind: Kind, file: str) -> Some[Group]:
-    """Convert QVHighlights' windows to rows of the usual shape; an entry's windows are in the video that it names."""
+    """Convert QVHighlights' windows, such as `[start, end]`, to the moments of other formats, which name their video.
+
+    The video of a window is the one that its entry names. The result also has the problems of unusable windows.
+    """
     problems, good = groups.problems, []
     length, shape = (2, said("[start, end]")) if kind is TRUTH else (3, said("[start, end, score]"))
     for group in groups:

@@ -1,4 +1,4 @@
-"""Read truth and run documents, decoded or given as Python objects, into columns, with the row of every problem.
+"""Read decoded truth and run documents, or Python objects, into columns. Every problem names its row.
 
 Wrong shapes (a missing field, text in place of a number) are refused here, all at once. Wrong values (an end before
 its start) pass; see `matching.columns`. `formats` reads the bytes of files.
@@ -39,7 +39,11 @@ from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offs
 
 @dataclass(slots=True)
 class Group:
-    """One query with its moments as they were given, not yet checked."""
+    """One query with its moments as a file or caller gave them, not yet checked.
+
+    `query` is the id, and `row` the query's row in the file, from 1. `items` are the moments. `rows` has the row of
+    each item, or is None if the items have no rows of their own.
+    """
 
     query: object
     row: int
@@ -51,7 +55,7 @@ class Group:
 def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:
     """Return the truth from `{query: [{"video", "start", "end", "relevance"}]}`.
 
-    Fields may be named as in any truth file.
+    Fields may have any name that truth files use, such as `video_name`.
     """
     groups = mapping_groups(truth, file)
     return truth_of(groups, file, names_of(groups, TRUTH), str)
@@ -60,8 +64,8 @@ def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:
 def parse_run_mapping(run: Mapping[Any, Any], file: str = "run", name: NameVideo = str) -> Run:
     """Return a run from `{query: [[video, start, end, score], ...]}`.
 
-    Rows may also be objects, with fields named as in any run file. `name` returns the name of a video, given its
-    id; by default it converts the id to text.
+    A prediction may also be an object whose fields have any name that run files use. `name` returns a video's name for
+    the id in a prediction. By default the id itself is the name.
     """
     groups = mapping_groups(run, file)
     return run_of(groups, file, names_of(groups, RUN), name)
@@ -86,9 +90,10 @@ def mapping_groups(document: Mapping[Any, Any], file: str) -> Some[Group]:
 def by_query(
     queries: Sequence[object], rows: Sequence[int], items: Sequence[object], ranks: Sequence[int] | None, file: str
 ) -> Some[Group]:
-    """Group items by query; each item is one moment, and `rows` has its row in the file.
+    """Group moments by query: `queries`, `rows` (in the file) and `ranks` have one value for each of `items`.
 
-    If ranks are given, they decide the order within a query; a rank that a query has twice is a problem.
+    If ranks are given, they decide the order within a query. A rank that a query has twice is a problem. The result has
+    the groups and, in `problems`, all problems.
     """
     places_of: dict[object, list[int]] = {}
     for place, query in enumerate(queries):
@@ -122,9 +127,9 @@ def by_query(
 
 
 def names_of(groups: list[Group], kind: Kind) -> Names:
-    """Return the field names of rows that are objects, as the first object has them.
+    """Return the names of the video, time and value fields, taken from the first moment that is an object.
 
-    A run whose first row is a list gets the default names.
+    A run whose first prediction is a list gets the default names.
     """
     items = chain.from_iterable(group.items for group in groups)
     first = next(items, {})
@@ -134,10 +139,13 @@ def names_of(groups: list[Group], kind: Kind) -> Names:
 
 
 def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Truth:
-    """Return the truth from rows that are objects.
+    """Return the truth from moments that are objects, whose fields are called as `names` says.
+
+    `name` returns a video's name for the id in a moment.
 
     Raises:
-        PartlyRead: lists every row that has another shape, and every repeated query.
+        PartlyRead: lists every moment that has a wrong structure, and every repeated query. It holds the rest of the
+            truth.
     """
     spans, relevance, problems = _columns_of(groups, file, lambda items: objects(items, names), name)
     items = (item for group in groups for item in group.items if isinstance(item, Mapping))
@@ -149,10 +157,13 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
 
 
 def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run:
-    """Return a run from rows that are objects, or `[video, start, end, score]`; the first row decides which.
+    """Return a run from predictions that are all objects or all lists `[video, start, end, score]`, like the first one.
+
+    The fields of objects are called as `names` says. `name` returns a video's name for the id in a prediction.
 
     Raises:
-        PartlyRead: lists every row that has another shape, and every repeated query.
+        PartlyRead: lists every prediction that has a wrong structure, and every repeated query. It holds the rest of
+            the run.
     """
     first = next((item for group in groups for item in group.items), None)
 
@@ -193,7 +204,7 @@ def gather(
     name: NameVideo,
     rows: Sequence[int] | Indices | None = None,
 ) -> dict[str, Any]:
-    """Return the fields of `Spans`, except its times.
+    """Return the arguments that create a `Spans` (moments as columns), except the start and end times.
 
     Args:
         file: the file's name.
@@ -230,9 +241,10 @@ def gather(
 def _columns_of(
     groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
 ) -> tuple[dict[str, Any], Floats, list[Problem]]:
-    """Return the fields of `Spans`, the relevances or scores, and the problems of the rows that were left out.
+    """Return the arguments that create a `Spans`, the relevances or scores, and the problems of unreadable moments.
 
-    `read` turns a list of items into columns.
+    Unreadable moments are left out. `read` converts a list of moments to columns, and `name` returns a video's name for
+    its id.
     """
     known = _with_ids(groups, file)
     try:
@@ -270,7 +282,7 @@ def _gathered(
 
 
 def _with_ids(groups: list[Group], file: str) -> Some[Group]:
-    """Return the groups whose query id is valid and not that of an earlier group, and the problems of the others."""
+    """Return the groups whose query id is valid and new, and the problems of the other groups."""
     if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
         texts = list(map(str, queries))
         if len(set(texts)) == len(texts) and all(map(is_visible, texts)) and "".join(texts).isascii():
@@ -292,10 +304,9 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
 
 
 def _readable(groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo) -> Some[Group]:
-    """Find the items that can be read, after an attempt to read all of them at once has failed.
+    """Return the groups with only their readable moments, and the problems of the unreadable ones.
 
-    Return groups with these items, and the problems of the others. Each query's items are tried together first, and one
-    by one if that fails.
+    It is used after reading all moments at once failed. Each query's moments are tried together first, then one by one.
     """
     readable: Some[Group] = Some()
     for group in groups:

@@ -1,8 +1,8 @@
-"""Read query texts, video durations and other facts from truth files, and truth from benchmarks' own annotation files.
+"""Read query texts, video durations and query types from truth files, and truth from benchmarks' annotation files.
 
-An annotation file has sentences, each with its moment in one video. A sentence is a query, and its moment has
-relevance 1. If the file gives sentences no id, a query is called `VIDEO#N`, where N counts the sentences of the video
-from 0, as in pool files.
+An annotation file has sentences, each with its moment in one video. Each sentence becomes a query, and its moment has
+relevance 1. If a sentence has no id, the query is called `VIDEO#N`, as in files of pools. N counts the sentences of the
+video from 0.
 
 Reads: truth and video map files. Writes: nothing.
 """
@@ -37,7 +37,7 @@ from backend.scoring.matching.columns import Truth
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Query texts by id, and video durations in seconds by name, as far as they are known."""
+    """Query texts by query id, and video durations in seconds by video name. Unknown ones are absent."""
 
     texts: Mapping[str, str]
     durations: Mapping[str, float]
@@ -45,7 +45,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input: a `truth`, a `run`, `videos`, `pools` or a `first step`, with size and hash if it is a file."""
+    """One input of an evaluation, with size in bytes and SHA-256 hash if it is a file.
+
+    `what` says which input it is: `truth`, `run`, `videos`, `pools` or `first step`.
+    """
 
     what: str
     name: str
@@ -55,7 +58,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """All inputs of scores; `title` is a short name of the truth, `truth` the name of its file."""
+    """The files that scores were computed from, with the query texts and durations in them.
+
+    `title` is a short name of the truth, and `truth` the name of its file. `sources` lists each file with its hash.
+    """
 
     title: str
     truth: str
@@ -64,9 +70,10 @@ class Inputs:
 
 
 def read_facts(truth: Path, videos: Path | None = None) -> Facts:
-    """Return the facts in a `val.json` or a benchmark's own file, and the durations of a video map.
+    """Return the query texts and video durations in a truth file, and the durations in a video map.
 
-    Truth files of other formats have no such facts.
+    Truth files have them if they are a release's `val.json` or `test.json`, or a benchmark's own file. Other formats
+    have no texts and durations.
     """
     texts: dict[str, str] = {}
     durations: dict[str, float] = {}
@@ -94,7 +101,10 @@ _Videos = dict[str, tuple[float, int]]
 
 
 def with_line_facts(truth: Truth, content: bytes) -> Truth:
-    """Return a truth with the types and durations that its file gives, if this has the lines of TVR or QVHighlights."""
+    """Return a truth with the query types and video durations in its file, if this is a file of TVR or QVHighlights.
+
+    `content` is the file's bytes. For other files the truth is returned unchanged.
+    """
     lines = _lines(content)
     if not lines:
         return truth
@@ -115,7 +125,10 @@ class _Entry(msgspec.Struct):
 
 
 class _Line(msgspec.Struct):
-    """The fields of a line of TVR or QVHighlights about its query and its video."""
+    """One line of a TVR or QVHighlights file: the query's id, text and type, and its video with the duration.
+
+    The two benchmarks use different names for the same field, such as `desc_id` and `qid`.
+    """
 
     desc_id: int | str | None = None
     qid: int | str | None = None
@@ -179,7 +192,7 @@ def sentences_truth(content: bytes, file: str) -> Truth | None:
     such moment is relevant.
 
     Raises:
-        InputError: the file has one of these formats; lists everything in it that has another shape.
+        InputError: the file has one of these formats; lists everything in it that has a wrong structure.
 
     >>> truth = sentences_truth(b"ABC12 24.3 30.4##person sits.\nABC12 0 2.5##person stands.", "test.txt")
     >>> (truth.queries, truth.end_s.tolist()) if truth else None
@@ -190,10 +203,12 @@ def sentences_truth(content: bytes, file: str) -> Truth | None:
 
 
 def sentences(content: bytes, file: str) -> list[Query] | None:
-    """Return the queries of a benchmark's own annotation file, with their moments unchanged; None for any other file.
+    """Return each query's id and moments in a benchmark's own annotation file. Other files give None.
+
+    Unlike `sentences_truth`, it keeps impossible moments.
 
     Raises:
-        InputError: the file has such a format; lists everything in it that has another shape.
+        InputError: lists everything in the file that has a wrong structure.
     """
     text = content[:_PEEK].decode("utf-8", "ignore").lstrip()
     if opening := _VIDEOS.match(text):
@@ -214,9 +229,9 @@ def sentences(content: bytes, file: str) -> list[Query] | None:
 
 
 def _first(text: str) -> frozenset[str]:
-    """Return the names of the fields of the object at the start of a text.
+    """Return the field names of the JSON object at the start of a text, which may be cut off.
 
-    If the text ends inside this object, only the fields up to its end are returned.
+    If the text ends inside the object, only the field names before that point are returned, nested ones included.
     """
     try:
         decoded, _ = json.JSONDecoder().raw_decode(text)

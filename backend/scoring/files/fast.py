@@ -1,4 +1,4 @@
-"""Read truth and run files into columns almost as fast as the parser alone; return None at the first doubt.
+"""Read truth and run files into columns almost as fast as the parser alone; return None for an unusual file.
 
 The reader finds the entries, decodes each into a type, and builds each column in one pass. The types are taken from the
 first entry. A file with anything that does not fit them (another shape, a wrong value, a repeated key) is left to
@@ -63,15 +63,19 @@ class ReadMoments:
     value: Floats
 
     def spans(self, file: str, name: NameVideo) -> dict[str, Any]:
-        """Return the fields with which a `Spans` of these moments is made; `name` gives a video's name for its id."""
+        """Return the arguments that create a `Spans` (moments as columns) of these moments.
+
+        `file` is the file's name, for messages. `name` returns a video's name for its id.
+        """
         found = gather(file, self.queries, self.query_rows, self.sizes, self.video, self.called, name, self.rows)
         return {**found, "start_s": self.start_s, "end_s": self.end_s}
 
 
 class Columns:
-    """Collects entries of one layout, decoded as `entry_type`, into columns.
+    """Collects the decoded entries of a file and joins them into columns.
 
-    `queries` are the query ids if the entries do not name them, otherwise empty.
+    All entries have the same `layout`. `queries` has the query ids if they are keys of the file's object. It is empty
+    if the entries name their queries.
     """
 
     def __init__(self, layout: Layout, queries: list[QueryKey]) -> None:
@@ -83,7 +87,7 @@ class Columns:
         self.durations: dict[str, float] = {}
 
     def add(self, entries: list[Any]) -> None:
-        """Add the next entries."""
+        """Append the next decoded entries of the file."""
         layout = self._layout
         piece: dict[str, Any] = {}
         if layout.flat:
@@ -115,7 +119,7 @@ class Columns:
         self._pieces.append(piece)
 
     def as_listed(self) -> ReadMoments:
-        """Return the moments of a file whose entries are queries."""
+        """Return the moments of a file whose entries are queries, in the order of the file."""
         rows = range(1, len(self._queries) + 1)
         return ReadMoments(
             queries=self._queries, query_rows=rows, rows=None, called=list(self._video_of.known), **self._joined()
@@ -146,7 +150,9 @@ class Columns:
 
 
 def _in_order(numbers: Indices, known: Sequence[QueryKey]) -> tuple[Indices, list[QueryKey]]:
-    """Renumber values by their first occurrence.
+    """Renumber values by their first occurrence; return the new numbers and the values in their new order.
+
+    `numbers` are indices of `known`, the values. Every value must occur.
 
     >>> _in_order(np.array([2, 0, 2, 1]), ["a", "b", "c"])
     (array([0, 1, 0, 2]), ['c', 'a', 'b'])
@@ -169,7 +175,10 @@ _ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
 
 
 def truth(content: bytes, file: str, form: Form) -> Truth | None:
-    """Return the truth in a checked file, or None if `documents` has to read it."""
+    """Return the truth in a JSON file, or None if this fast reader cannot read it and `documents` has to.
+
+    `content` is UTF-8 text without a byte order mark. `form` says whether it is one document or one value on each line.
+    """
     try:
         spans, value, durations = _read(content, file, form, TRUTH, name_only)
     except _GIVE_UP:
@@ -178,7 +187,15 @@ def truth(content: bytes, file: str, form: Form) -> Truth | None:
 
 
 def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None, task: str | None = None) -> Run | None:
-    """Return the run in a checked file, or None if `documents` has to read it."""
+    """Return the run in a JSON file, or None if this fast reader cannot read it and `documents` has to.
+
+    Args:
+        content: UTF-8 text without a byte order mark.
+        file: the file's name, for messages.
+        form: whether the file is one document or one value on each line.
+        videos: video names by index, for predictions that give their video by index.
+        task: the task to read from TVR's own prediction files; None takes VCMR, or SVMR if there is no VCMR.
+    """
     try:
         if form is Form.DOCUMENT and TASK_FILE.match(content):
             content, videos = _task(content, task)
@@ -196,9 +213,9 @@ TASK_FILE = re.compile(rb'\s*\{\s*"(VCMR|SVMR|VR|video2idx)"')
 
 
 def _task(content: bytes, requested: str | None) -> tuple[bytes, Mapping[int, str]]:
-    """Return the JSON of one task in a prediction file of TVR's own format, and the names of the file's videos.
+    """Return the JSON of one task in TVR's own prediction files, and the file's video names by index.
 
-    Without `requested`, the first of `TASKS` that the file has is returned.
+    `requested` is the task; None takes VCMR, or SVMR if there is no VCMR.
     """
     parts = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     task = pick((requested,) if requested else TASKS, parts)

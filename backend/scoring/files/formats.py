@@ -170,7 +170,7 @@ __all__ = ["run_file", "truth_file", "video_map_file"]
 
 
 def truth_file(content: bytes, file: str) -> Truth:
-    r"""Return the truth in a file of TVR-Ranking, of another benchmark (see `sentences`), or in generic CSV or JSONL.
+    r"""Return the truth in a file of any supported format: JSON, JSONL, CSV or a benchmark's own annotations.
 
     The content decides which format it is.
 
@@ -179,7 +179,7 @@ def truth_file(content: bytes, file: str) -> Truth:
         file: its name, for messages.
 
     Raises:
-        InputError: lists everything in it that has another shape, with its row.
+        InputError: lists everything in it that has a wrong structure, with its row.
 
     >>> truth = truth_file(b'{"query_id": 5, "video": "v1", "start": 0, "end": 9.5, "relevance": 4}\n', "t.jsonl")
     >>> truth.queries, truth.videos, truth.end_s.tolist(), truth.relevance.tolist()
@@ -205,18 +205,19 @@ def run_file(
     *,
     task: str | None = None,
 ) -> Run:
-    """Return the run in a file: a format of this project, TVR's or QVHighlights' predictions, generic CSV or JSONL.
+    """Return the run in a JSON, JSONL or CSV file of any supported format, such as TVR's or QVHighlights' predictions.
 
     Args:
         content: the bytes of the file, unpacked.
         file: its name, for messages.
         videos: names of the videos that rows give by index.
-        truth: gives the videos of rows that name none, see `own_video_runs`; other formats do not need it.
+        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video.
+            Other formats do not need it.
         task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR
             if there is no VCMR; `notes` says which tasks were not read.
 
     Raises:
-        InputError: lists everything in it that has another shape, with its row.
+        InputError: lists everything in it that has a wrong structure, with its row.
 
     >>> run_file(b'{"5": [["v1", 0, 9.5, 0.7], ["v2", 3, 4, 0.2]]}', "run.json").score.tolist()
     [0.7, 0.2]
@@ -234,7 +235,10 @@ def run_file(
 
 
 def tasks_of(content: bytes) -> list[str]:
-    """Return the tasks for which one of TVR's own prediction files has predictions; empty for any other file."""
+    """Return the tasks (VCMR, SVMR, VR) for which TVR's own prediction file has predictions.
+
+    The result is empty for any other file.
+    """
     if not fast.TASK_FILE.match(content):
         return []
     return [task for task in (*TASKS, TASK_OF_VIDEOS) if re.search(rb'"%s"\s*:\s*\[' % task.encode(), content)]
@@ -248,7 +252,7 @@ def _unread_tasks(content: bytes, file: str) -> tuple[str, ...]:
 
 
 def video_map_file(content: bytes, file: str) -> VideoMap:
-    """Return the names and durations in a map `{name: [duration, index]}`."""
+    """Return the video map in a file `{name: [duration, index]}`: names by index, and durations in seconds."""
     return documents.parse_video_map(text.document(text.checked(content, file), file), file)
 
 
@@ -268,15 +272,16 @@ def read_truth(path: Path) -> Truth:
 def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
     """Read a run file of any format.
 
-    `videos` (from `read_videos`) names videos that are given by index. `truth` gives the videos of rows that name none.
+    `videos` (from `read_videos`) has names for videos that are given by index. `truth` gives the videos of predictions
+    that name none.
     """
     return run_file(unpacked_bytes(path), str(path), videos, truth)
 
 
 def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
-    """Read a run file as `read_run` does, but keep every task if it is one of TVR's own prediction files.
+    """Read a run file as `read_run` does, but read all tasks (VCMR, SVMR, VR) of TVR's own prediction files.
 
-    Any other file is a run of the task VCMR.
+    The field `tasks` of the result holds the run of each task. Any other file is a run of the task VCMR.
     """
     content, file = unpacked_bytes(path), str(path)
     runs = {task: run_file(content, file, videos, truth, task=task) for task in tasks_of(content)}
@@ -284,16 +289,19 @@ def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth
 
 
 def of_tasks(runs: Mapping[str, Run]) -> Run:
-    """Return the run of the first task; its field `tasks` holds the runs of all tasks."""
+    """Return one run that stands for the runs of several tasks.
+
+    It is the first task's run, with all runs by task in its field `tasks`.
+    """
     return replace(next(iter(runs.values())), tasks=runs)
 
 
 def map_of(videos: Path) -> Path:
-    """Return the path of the video map: the file itself, or the one in the release whose folder is given."""
+    """Return the path of the video map: `videos` itself, or `video_corpus.json` in it if it is a folder."""
     return videos / VIDEO_MAP if videos.is_dir() else videos
 
 
 def read_videos(path: Path) -> VideoMap:
-    """Read names and durations from a video map `{name: [duration, index]}`, or from the release that contains it."""
+    """Read video names and durations from a video map `{name: [duration, index]}`; `path` is its file or folder."""
     path = map_of(path)
     return video_map_file(unpacked_bytes(path), str(path))

@@ -30,6 +30,7 @@ class Layout:
         items: the key of an entry's list of moments, None if an entry is itself a moment.
         names: the keys of a moment that is an object, None if it is a list.
         video: the key of the one video of all windows of an entry, if any.
+        relevant: whether moments have no relevance field, because all of them are relevant.
     """
 
     query: str | None

@@ -73,9 +73,9 @@ def truth_from(given: object, name: str = "truth") -> Truth:
 
 
 def tasks_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:
-    """Return a run as `run_from` does, but keep every task if it is one of TVR's own prediction files.
+    """Return a run as `run_from` does, but with all tasks (VCMR, SVMR, VR) of TVR's own predictions.
 
-    Any other run is of the task VCMR.
+    The field `tasks` of the result holds the run of each task. Any other run is of the task VCMR.
     """
     if isinstance(given, (str, os.PathLike)):
         return read_tasks(_path(given, name), videos, truth)
@@ -87,8 +87,8 @@ def tasks_from(given: object, name: str = "run", videos: Videos | None = None, t
 def run_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:
     """Return a run from a path, `{query: [[video, start, end, score], ...]}`, a list of entries or a data frame.
 
-    `videos` (from `videos_from`) names videos that are given by index. Without it, indices in objects are compared as
-    text, and indices in files are refused. `truth` gives the videos for files that name none.
+    `videos` (from `videos_from`) has names for videos that are given by index. Without it, indices in Python objects
+    are compared as text, and indices in files are refused. `truth` gives the videos of predictions that name none.
 
     Raises:
         InputError: lists everything that is wrong. For any other type, it says which types are accepted.
@@ -146,9 +146,9 @@ def _is_frame(given: object) -> TypeGuard[Frame]:
 
 
 def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
-    """Return the rows of each query of a data frame with one moment in each row.
+    """Group the rows of a data frame by query; each row is one moment.
 
-    For a run, a column `rank` decides their order.
+    For a run, a column `rank` decides the order of a query's rows.
     """
     columns = list(map(str, frame.columns))
     names = names_in(columns, kind)

@@ -63,9 +63,9 @@ def _are_times(row: object) -> bool:
 
 
 def own_video_run(document: object, file: str, truth: Truth | None) -> Run:
-    """Return a run whose predictions lie in the own video of each query, which the truth gives.
+    """Return a run from predictions that name no video: each lies in its query's own video, which the truth gives.
 
-    Rows without a score are ranked in their order.
+    Predictions without a score are ranked in their order.
 
     Raises:
         InputError: there is no truth, or the file has more or fewer lists than the truth has queries. Otherwise, lists

@@ -1,6 +1,9 @@
 """Choose the truth file when the folder of a release is given in its place.
 
-Reads: the truths of the folder, and runs if they have to decide which split is meant. Writes: nothing.
+A release has a truth for each split, `val.json` and `test.json`. If no split is asked for, the queries of a run can
+show which one is meant.
+
+Reads: the truths of the folder, and perhaps a run. Writes: nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +25,7 @@ Queries = Callable[[Mapping[int, str] | None], Iterable[QueryKey]]
 
 @dataclass(frozen=True, slots=True)
 class ChosenTruth:
-    """A truth file and its video map; `note` says which file of a release was chosen and why."""
+    """A truth file and its video map (None if there is none); `note` says why this file was chosen from a release."""
 
     path: Path
     videos: Path | None = None
@@ -30,10 +33,10 @@ class ChosenTruth:
 
 
 def truths_in(folder: Path) -> dict[str, Path]:
-    """Return the truth files of a release by split.
+    """Return the truth files in the folder of a release, by split (`val`, `test`).
 
     Raises:
-        InputError: there is none.
+        InputError: the folder has no truth.
     """
     truths = {split: folder / f"{split}.json" for split in SPLITS}
     truths = {split: path for split, path in truths.items() if path.is_file()}
@@ -52,14 +55,14 @@ def choose_truth(
 ) -> ChosenTruth:
     """Return the truth file to use: the given file, or the truth of one split if a release folder is given.
 
-    Without `split`, the one truth of the folder that has queries is chosen. If several have queries, the one that has
-    all queries of the run is chosen.
+    Without `split`, it is the only truth in the folder that has queries. If both have queries, it is the one that has
+    all queries of the run.
 
     Args:
         given: a truth file, or the folder of a release.
         videos: the video map, or the release that has it; default is the map of the truth's release.
         split: `val` or `test`; ignored if a file is given.
-        queries: returns the query ids of a run.
+        queries: a function that returns the query ids of a run, given video names by index.
 
     Raises:
         InputError: the folder is no release or lacks the split, or it is not clear which split is meant.
@@ -91,7 +94,10 @@ def choose_truth(
 
 
 def queries_of(runs: Iterable[Path]) -> Queries:
-    """Return a function that reads the query ids of the first of these runs, for `choose_truth`."""
+    """Return a function that reads the query ids of the first run in `runs`, to be given to `choose_truth`.
+
+    The function takes video names by index.
+    """
     paths = list(runs)[:1]
     return lambda names: [query for path in paths for query in read_run(path, names).queries]
 

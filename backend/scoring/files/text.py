@@ -28,7 +28,7 @@ _Item = TypeVar("_Item")
 
 
 class Some(list[_Item]):
-    """The items that could be read, and the problems of the others."""
+    """A list of the items that could be read; its attribute `problems` tells why other items could not."""
 
     def __init__(self, items: Iterable[_Item] = (), problems: Iterable[Problem] = ()) -> None:
         super().__init__(items)
@@ -36,7 +36,10 @@ class Some(list[_Item]):
 
 
 class PartlyRead(InputError):
-    """A file was refused for its shape; `rest` has the part with the right shape, whose values may still be wrong."""
+    """A file was refused because parts of it have a wrong structure.
+
+    `rest` is the truth or run that the other parts give. Its values may still be wrong.
+    """
 
     def __init__(self, problems: Sequence[Problem], rest: Truth | Run) -> None:
         super().__init__(sorted(problems, key=lambda problem: problem.row or 0))
@@ -48,7 +51,7 @@ class PartlyRead(InputError):
 
 
 def problems_with(items: Sequence[object]) -> list[Problem]:
-    """Return the problems of the items that could not be read."""
+    """Return the problems of a list of type `Some`: those of items that could not be read. Other lists have none."""
     return items.problems if isinstance(items, Some) else []
 
 
@@ -125,7 +128,10 @@ def document(content: bytes, file: str) -> object:
 
 
 def lines(content: bytes, file: str) -> Some[object]:
-    """Decode a file with a JSON value on each line; empty lines and lines with a problem become None."""
+    """Decode a file with a JSON value on each line; empty and faulty lines become None.
+
+    The attribute `problems` of the result says what is wrong with the faulty lines.
+    """
     documents: Some[object] = Some()
     for row, line in enumerate(content.decode("utf-8").split("\n"), start=1):
         reader = _Reader(line, file)
@@ -169,7 +175,10 @@ class _Reader:
         return position
 
     def value(self, position: int, row: int | None) -> tuple[object, int]:
-        """Return the value that begins here, and the position where it ends."""
+        """Return the value that begins at `position`, and the position where it ends.
+
+        `row` is the entry that the value belongs to, for messages.
+        """
         try:
             return cast("tuple[object, int]", _DECODER.raw_decode(self.text, position))
         except json.JSONDecodeError as error:
@@ -178,7 +187,10 @@ class _Reader:
             raise self.fault(said("nested too deep"), position, row) from None
 
     def entries(self, position: int, *, outermost: bool = True) -> tuple[object, int]:
-        """Decode the list or object that begins here, entry by entry, so that a fault has a row."""
+        """Decode the list or object that begins at `position`, entry by entry, so that a fault has a row.
+
+        Return it with the position where it ends.
+        """
         if self.text[position : position + 1] not in ("[", "{"):
             return self.value(position, None)
         close = "]" if self.text[position] == "[" else "}"

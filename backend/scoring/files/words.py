@@ -25,7 +25,10 @@ Raw = tuple[list[QueryKey], Floats, Floats, Floats]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The field names of rows that are objects; `times` names start and end, or one field with both."""
+    """The field names of moments that are objects; `value` names the relevance or score.
+
+    `times` names start and end, or one field with both.
+    """
 
     video: str
     times: tuple[str, ...]
@@ -48,7 +51,12 @@ class NotANumber:
 
 
 def objects(items: list[object], names: Names) -> Raw:
-    """Convert rows that are objects to columns."""
+    """Convert moments that are objects to columns: video ids, starts, ends, and relevances or scores.
+
+    Raises:
+        ValueError: a moment has a wrong structure; the message says what is wrong.
+        KeyError: a moment lacks a field.
+    """
     kinds = set(map(type, items))
     if not _all_of(kinds, (Mapping,)):
         raise ValueError(said("is not an object"))
@@ -64,7 +72,11 @@ def objects(items: list[object], names: Names) -> Raw:
 
 
 def lists(items: list[object]) -> Raw:
-    """Convert rows `[video, start, end, score]` to columns."""
+    """Convert predictions `[video, start, end, score]` to columns: video ids, starts, ends and scores.
+
+    Raises:
+        ValueError: a prediction has a wrong structure; the message says what is wrong.
+    """
     if not _all_of(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
         raise ValueError(said("is not [video, start, end, score]"))
     rows = cast("list[Sequence[Any]]", items)
@@ -86,7 +98,7 @@ def _any_doubled(kinds: set[type]) -> bool:
 
 
 def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
-    """Return one of these names that is repeated in one of these objects, or None."""
+    """Return one of `names` that is a repeated key in one of the objects `items`, or None."""
     if not _any_doubled(set(map(type, items))):
         return None
     twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
@@ -94,7 +106,7 @@ def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
 
 
 def check_video_ids(videos: Sequence[object]) -> None:
-    """Check that video ids are names or indices; `text_fault` reports blank names.
+    """Check that every video id is text (a name) or a whole number (an index).
 
     Raises:
         ValueError: one is of another type.
@@ -126,7 +138,10 @@ def name_only(video: QueryKey) -> str:
 
 
 def resolver(videos: Mapping[int, str] | None) -> NameVideo:
-    """Return a function that returns a video's name, given the name or index that a row of a run has for it."""
+    """Return a function that converts the video id in a prediction, a name or an index, to the video's name.
+
+    The function raises `ValueError` if `videos`, the names by index, is None or lacks the index.
+    """
 
     def name(video: QueryKey) -> str:
         if isinstance(video, str):
@@ -143,7 +158,7 @@ def resolver(videos: Mapping[int, str] | None) -> NameVideo:
 
 
 def canonical(query: QueryKey) -> QueryKey:
-    r"""Return a query id in the form used for comparisons: text is composed (NFC).
+    r"""Return a query id in the form used for comparisons: text in Unicode's composed form (NFC), numbers unchanged.
 
     >>> canonical("cafe\u0301") == "caf\u00e9", canonical(5)
     (True, 5)
@@ -217,7 +232,11 @@ TASK_VIDEOS = "video2idx"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The field names that distinguish truth files from run files, and the default names of a moment's fields."""
+    """The field names of truth files or of run files.
+
+    `value` has the names of the relevance or score, best first. `items` is the field with a query's moments, and
+    `windows` the one in QVHighlights. `usual` are the default names of a moment's fields.
+    """
 
     name: str
     value: Sequence[str]

@@ -22,7 +22,7 @@ HIGHEST_RELEVANCE = 4
 
 
 class VideoMap(dict[int, str]):
-    """The names of videos by index; `durations` maps names to seconds, for the videos whose duration is known."""
+    """The names of videos by index; its attribute `durations` maps names to seconds, where the duration is known."""
 
     def __init__(self, names: Mapping[int, str], durations: Mapping[str, float]) -> None:
         super().__init__(names)
@@ -63,11 +63,14 @@ class Spans:
 
     @property
     def query(self) -> Indices:
-        """The query number of each moment, shape (N,)."""
+        """The index in `queries` of each moment's query, shape (N,)."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     def take(self, chosen: Indices) -> Self:
-        """Return only the moments at these positions, in this order, which must keep each query's moments together."""
+        """Return only the moments at the positions `chosen`, in that order.
+
+        The positions must keep each query's moments together.
+        """
         sizes = np.bincount(self.query[chosen], minlength=len(self.queries))
         values = {column.name: getattr(self, column.name) for column in fields(self) if column.name != "offsets"}
         columns: dict[str, Any] = {
@@ -96,7 +99,8 @@ class Spans:
         """Find moments with the same query, video and times.
 
         Returns:
-            The positions of all moments, sorted so that equal ones are neighbours, and where each group begins.
+            The positions of all moments, sorted so that equal ones are neighbours. Then the indices of this array at
+            which a new group of equal moments begins.
         """
         span = (self.query * len(self.videos) + self.video, self.start_s)
         order = order_within(*span)
@@ -114,7 +118,7 @@ class Spans:
         return row_problem(self.file, int(self.row[position]), query, int(self.number[position]), message)
 
     def span_problems(self) -> dict[int, str]:
-        """Return what is wrong with the times of moments, by position."""
+        """Return a message for each moment whose start and end are impossible, by the moment's position."""
         good = np.isfinite(self.start_s) & np.isfinite(self.end_s)
         good &= (self.start_s >= 0) & (self.end_s > self.start_s)
         return {int(i): _span_message(float(self.start_s[i]), float(self.end_s[i])) for i in np.flatnonzero(~good)}
@@ -122,7 +126,12 @@ class Spans:
 
 @dataclass(frozen=True, slots=True)
 class Truth(Spans):
-    """Ground truth; `relevance` has shape (N,), and each value should be a whole number 0-4."""
+    """The graded moments of each query; `relevance` has shape (N,), and each value should be a whole number 0-4.
+
+    `types` has the type of each query as in TVR (`v`, `t`, `vt`), and is empty if there are none. `durations` maps
+    video names to seconds. `catalogue` has the names of all videos that can be searched, None if unknown. `notes` are
+    remarks about the reading of the file.
+    """
 
     relevance: Floats
     types: tuple[str, ...] = ()
@@ -142,7 +151,7 @@ class Truth(Spans):
         return replace(truth, types=tuple(self.types[i] for i in np.flatnonzero(flags)))
 
     def relevance_problems(self) -> dict[int, str]:
-        """Return what is wrong with the relevance of moments, by position."""
+        """Return a message for each moment whose relevance is invalid, by the moment's position."""
         rel = self.relevance
         good = (rel == np.rint(rel)) & (rel >= 0) & (rel <= HIGHEST_RELEVANCE)
         return {
@@ -153,7 +162,11 @@ class Truth(Spans):
 
 @dataclass(frozen=True, slots=True)
 class Run(Spans):
-    """A system's ranked predictions; `score` has shape (N,)."""
+    """A system's ranked predictions; `score` has shape (N,).
+
+    `notes` says which parts of the file were not read. `tasks` holds the run of each task, if the file had several
+    tasks as in TVR.
+    """
 
     score: Floats
     notes: tuple[str, ...] = ()
@@ -186,7 +199,7 @@ def order_within(groups: Indices, values: Floats | Indices) -> Indices:
 
 
 def _differ(columns: tuple[Floats | Indices, ...], order: Indices) -> Flags:
-    """Return, for each row in this order, whether it differs from the one before it in any column.
+    """Return whether each row differs from the one before it in any column, with the rows taken in the order `order`.
 
     The first row always differs.
     """
@@ -199,7 +212,10 @@ def _differ(columns: tuple[Floats | Indices, ...], order: Indices) -> Flags:
 
 
 def offsets_of(sizes: Indices) -> Indices:
-    """Return where each group begins, and the end of the last: 0 and the running sums of the sizes."""
+    """Return the index at which each group begins and, as one more value, the index where the last group ends.
+
+    They are 0 and the running sums of the group sizes.
+    """
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
 
 

@@ -24,7 +24,7 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
     """Return the sum over ranks k = 1..K of gain / log2(k + 1) for each cut-off K and query, shape (cut-offs, queries).
 
     Args:
-        query: query number of each ranked moment, shape (N,).
+        query: index of the query of each ranked moment, shape (N,).
         rank: rank of each moment, counting from 0, rising within each query; shape (N,).
         gains: gain of each moment, shape (N,); moments without gain may be left out.
         queries: number of queries; those without a moment get 0.

@@ -1,4 +1,4 @@
-"""Hold the matches between ranked predictions and truth moments of some queries: all that a measure reads."""
+"""Match the ranked predictions of queries with truth moments. Measures are computed from these matches alone."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,7 +63,10 @@ class Matches:
 
     @cached_property
     def iou(self) -> Floats:
-        """r(k) for the prediction at each rank k: its highest IoU with a relevant moment, 0 if none, shape (P,)."""
+        """The highest IoU of each prediction with a relevant moment, 0 if it overlaps none; shape (P,).
+
+        The value of the prediction at rank k is called r(k).
+        """
         best = np.zeros(len(self.query))
         prediction = self._overlapping.prediction
         if len(prediction):
@@ -73,19 +76,25 @@ class Matches:
 
     @cached_property
     def best(self) -> Floats:
-        """For the prediction at each rank k, max(r(1), ..., r(k)) of its query, shape (P,); r is `iou`."""
+        """The highest IoU that each prediction and those ranked before it reach with a relevant moment, shape (P,).
+
+        At rank k it is max(r(1), ..., r(k)), where r is `iou`.
+        """
         # NumPy orders complex numbers by real part (the query), then imaginary: the maximum restarts with each query.
         return np.maximum.accumulate(self.query + 1j * self.iou).imag
 
     @cached_property
     def last_best(self) -> Floats:
-        """The highest r(k) of each query, 0 for a query without predictions, shape (Q,)."""
+        """The highest IoU of each query's predictions with a relevant moment, 0 without predictions; shape (Q,)."""
         last = np.zeros(self.queries)
         last[self.size > 0] = self.best[(np.cumsum(self.size) - 1)[self.size > 0]]
         return last
 
     def reaches(self, theta: float, *, strict: bool) -> Flags:
-        """Return whether r(k) >= theta (with `strict`: r(k) > theta) for each prediction, shape (P,)."""
+        """Return whether each prediction's highest IoU with a relevant moment is at least theta; shape (P,).
+
+        If `strict` is true, it must exceed theta.
+        """
         known = self._reaches.get((theta, strict))
         if known is None:
             # A prediction that overlaps no relevant moment has r(k) = 0.
@@ -95,7 +104,10 @@ class Matches:
         return known
 
     def first_rank(self, flags: Flags) -> Floats:
-        """Return the lowest rank of a flagged prediction for each query, infinite if there is none, shape (Q,)."""
+        """Return each query's lowest rank, from 0, of a prediction marked in `flags`; shape (Q,).
+
+        It is infinite if no prediction of the query is marked.
+        """
         first = np.full(self.queries, np.inf)
         flagged = np.flatnonzero(flags)
         flagged = flagged[beginnings(self.query[flagged])]
@@ -103,7 +115,10 @@ class Matches:
         return first
 
     def total(self, values: Floats, k: int) -> Floats:
-        """Return for each query the sum of its first k predictions' `values`; these have shape (P,), the sums (Q,)."""
+        """Return for each query the sum of `values` over its first k predictions, shape (Q,).
+
+        `values` has one value for each prediction, shape (P,).
+        """
         if k not in self._first:
             first = np.flatnonzero(self.rank < k)
             self._first[k] = first, self.query[first]
@@ -117,7 +132,7 @@ class Matches:
 
     @cached_property
     def _first(self) -> dict[int, tuple[Indices, Indices]]:
-        """A cache of `total`: for each k, the indices of all queries' first k predictions, and the query of each."""
+        """For each k, the indices of all queries' first k predictions, and the query of each: a cache for `total`."""
         return {}
 
     @cached_property

@@ -36,7 +36,7 @@ Arithmetic = Literal["exact", "float64", "float64_hull", "float32"]
 
 
 class Ious(Protocol):
-    """C IoUs, each in [0, 1]; every array below has shape (C,)."""
+    """The IoUs of C pairs of moments, each in [0, 1]. All arrays that the methods return or take have shape (C,)."""
 
     @property
     def values(self) -> Floats:
@@ -50,7 +50,7 @@ class Ious(Protocol):
         """Return whether each IoU is at least `level` (with `strict`: above it)."""
 
     def take(self, chosen: Indices | Flags) -> Self:
-        """Return only the chosen IoUs."""
+        """Return only the IoUs at the given indices, or where the given flags are true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ExactIous:
         return reaches(self.inter, self.union, decimal_fraction(level), strict=strict)
 
     def take(self, chosen: Indices | Flags) -> "ExactIous":
-        """Return only the chosen IoUs."""
+        """Return only the IoUs at the given indices, or where the given flags are true."""
         return ExactIous(self.inter[chosen], self.union[chosen])
 
 
@@ -101,7 +101,7 @@ class FloatIous:
         return self.values > level if strict else self.values >= level
 
     def take(self, chosen: Indices | Flags) -> "FloatIous":
-        """Return only the chosen IoUs."""
+        """Return only the IoUs at the given indices, or where the given flags are true."""
         return FloatIous(self.values[chosen])
 
 
@@ -126,12 +126,15 @@ class SingleIous:
         return self.values > rounded if strict else self.values >= rounded
 
     def take(self, chosen: Indices | Flags) -> "SingleIous":
-        """Return only the chosen IoUs."""
+        """Return only the IoUs at the given indices, or where the given flags are true."""
         return SingleIous(self.values[chosen])
 
 
 def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Floats, *, arithmetic: Arithmetic) -> Ious:
-    """Return the IoUs of C pairs of moments; times are in seconds, each array of shape (C,)."""
+    """Return the IoUs of C pairs of moments; times are in seconds, each array of shape (C,).
+
+    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull` or `float32`.
+    """
     if arithmetic == "exact":
         return ExactIous(*overlap(start_s, end_s, other_start_s, other_end_s))
     if arithmetic == "float64_hull":
@@ -176,7 +179,7 @@ class Pairs:
     iou: Ious
 
     def take(self, chosen: Indices | Flags) -> "Pairs":
-        """Return only the chosen pairs, in the order chosen."""
+        """Return only the pairs at the given indices, in that order, or the pairs where the given flags are true."""
         if chosen.dtype == bool:
             chosen = np.flatnonzero(chosen)
         return Pairs(self.prediction[chosen], self.truth[chosen], self.iou.take(chosen))
@@ -185,9 +188,9 @@ class Pairs:
 def index_truth(
     query: Indices, video: Indices, start_s: Floats, end_s: Floats, relevance: Indices, videos: int
 ) -> TruthIndex:
-    """Sort truth columns, each of shape (T,), for `pair_up`.
+    """Sort truth moments by query, video and falling relevance, as `pair_up` needs them.
 
-    `videos` has to exceed every video number of the truth and of the run.
+    The arrays have shape (T,). `videos` must exceed every video number of the truth and of the run.
     """
     key = query * videos + video
     order = order_within(key, -relevance)
@@ -203,9 +206,11 @@ def pair_up(
     """Return every pair of a prediction and a truth moment of the same query and video.
 
     Args:
-        index: the truth.
-        query: the truth's query number of each prediction, shape (P,); a query's predictions are in rank order.
-        video: video numbers as in the index, shape (P,); `index.videos - 1` for a video that the truth lacks.
+        index: the truth moments, sorted by `index_truth`.
+        query: the query of each prediction, numbered as in the truth, shape (P,). A query's predictions are in rank
+            order.
+        video: the video of each prediction, numbered as in the truth, shape (P,); `index.videos - 1` for an unknown
+            one.
         start_s: starts in seconds, shape (P,).
         end_s: ends in seconds, shape (P,).
         arithmetic: the arithmetic in which IoUs are computed.
@@ -216,10 +221,12 @@ def pair_up(
 
 
 def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:
-    """Match predictions one-to-one with truth moments at each mu.
+    """Match predictions one-to-one with truth moments at each IoU threshold in `mu`.
+
+    With `strict`, an IoU must exceed the threshold; otherwise it must reach it.
 
     Returns:
-        For each mu, the matched predictions, in their order, and the truth moment of each.
+        For each threshold, the indices of the matched predictions, ascending, and those of their truth moments.
     """
     # A pair below the lowest mu cannot match. Dropping these first leaves little to sort.
     near = pairs.take(pairs.iou.reach(min(mu), strict=False))
@@ -233,7 +240,10 @@ def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tup
 
 
 def _same_video(index: TruthIndex, key: Indices) -> tuple[Indices, Indices]:
-    """Return all (prediction, truth) pairs of one query and video, in the order of predictions, then of the index."""
+    """Return the prediction and the truth moment of each pair of one query and video, as two arrays of indices.
+
+    `key` is `query * videos + video` for each prediction. Pairs are sorted by prediction, then by truth moment.
+    """
     if not len(index.group_key):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     group = np.minimum(np.searchsorted(index.group_key, key), len(index.group_key) - 1)
@@ -248,7 +258,8 @@ def _same_video(index: TruthIndex, key: Indices) -> tuple[Indices, Indices]:
 def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
     """Match predictions with truth moments by deferred acceptance.
 
-    `prediction` and `truth` hold pairs, sorted by prediction, then by its preference among moments.
+    `prediction` and `truth` hold the two sides of each allowed pair. Pairs are sorted by prediction, then by falling
+    IoU.
 
     Returns:
         The matched predictions, and the truth moment of each.
@@ -278,7 +289,7 @@ def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
 
 
 def beginnings(groups: Indices) -> Indices:
-    """Return where each stretch of equal numbers begins.
+    """Return the indices at which a sequence of equal numbers begins.
 
     >>> beginnings(np.array([0, 0, 2])).tolist()
     [0, 2]

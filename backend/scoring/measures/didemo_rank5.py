@@ -39,7 +39,10 @@ def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floa
 
 
 def mean_rank(matches: Matches) -> Floats:
-    """Return the mean rank (from 1) of each query's best ranked moments, shape (Q,); infinite if too few are ranked."""
+    """Return the mean rank (from 1) of each query's three best ranked moments, shape (Q,).
+
+    It is infinite if too few of the moments are ranked.
+    """
     same = matches.pairs.take(
         matches.pairs.iou.reach(1.0, strict=False) & (matches.relevance[matches.pairs.truth] >= matches.min_relevance)
     )
@@ -56,7 +59,7 @@ def mean_rank(matches: Matches) -> Floats:
 
 
 def lowest(query: Indices, values: Floats, queries: int) -> tuple[Floats, Indices]:
-    """Return the sum of each query's `AGREEING` lowest values, and the number of values in that sum.
+    """Return the sum of each query's three lowest values, and how many values it has (fewer if the query has fewer).
 
     Both have shape (queries,).
     """

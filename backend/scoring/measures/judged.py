@@ -28,7 +28,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return the share of graded predictions for each cut-off, mu and query, in [0, 1]."""
+    """Return the share of predictions that show a graded moment, in [0, 1], shape (cut-offs, mus, queries)."""
     values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, mu in enumerate(mus):
         graded = np.zeros(len(matches.query))

@@ -37,7 +37,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return NDCG for each cut-off, mu and query, in [0, 1]."""
+    """Return NDCG for each cut-off, mu and query, in [0, 1], shape (cut-offs, mus, queries)."""
     sums = [
         dcg(matches.query[hit], matches.rank[hit], relevance, matches.queries, cutoffs, matches.gain)
         for hit, relevance in matches.taken(mus)
@@ -47,13 +47,17 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) 
 
 
 def dcg(query: Indices, rank: Indices, relevance: Indices, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
-    """Return the discounted cumulative gain, shape (cut-offs, queries); for the arguments see `discounted`."""
+    """Return the discounted cumulative gain of ranked moments, shape (cut-offs, queries).
+
+    `gain` converts `relevance` to gains: `linear` (unchanged) or `exp2` (2**relevance - 1). The other arguments are
+    those of `discounted`.
+    """
     gains = relevance.astype(np.float64) if gain == "linear" else np.ldexp(1.0, relevance) - 1.0
     return discounted(query, rank, gains, queries, cutoffs)
 
 
 def ideal_dcg(query: Indices, relevance: Indices, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
-    """Return the DCG of each query's truth in its ideal order, shape (cut-offs, queries).
+    """Return the DCG of each query's truth moments, sorted by falling relevance; shape (cut-offs, queries).
 
     >>> ideal_dcg(np.array([0, 0, 1]), np.array([2, 4, 3]), 3, [1], "linear").tolist()
     [[4.0, 3.0, 0.0]]

@@ -26,7 +26,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return R@K,theta for each cut-off, theta and query: 0 or 1."""
+    """Return R@K,theta, 0 or 1, for each cut-off, theta and query; shape (cut-offs, thetas, queries)."""
     return hits(matches, cutoffs, thetas, strict=False)
 
 

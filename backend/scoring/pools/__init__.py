@@ -1,1 +1,4 @@
-"""Pools of a massive-video retrieval task (MVMR): its queries, their positives, and the videos searched for each."""
+"""Score retrieval in pools, as in MVMR: each query is searched in its own pool of videos.
+
+A pool has the videos that match the query and others that do not.
+"""

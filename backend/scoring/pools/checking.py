@@ -1,4 +1,7 @@
-"""Read the entries of a file of pools and check them: wrong shapes, unknown videos, mixed time scales."""
+"""Read the entries of a file of pools and check them for wrong structures, unknown videos and mixed time scales.
+
+A pool is the list of videos in which a query is searched.
+"""
 
 import math
 from collections import Counter
@@ -17,7 +20,10 @@ _LISTS = ("timestamps", "sentences", "pos_moments", "retrieval_pool")
 
 @dataclass(frozen=True, slots=True)
 class RawPositive:
-    """A positive as written, `[video, sentence, [start, end]]`; its times are in the time scale of that video."""
+    """A moment that matches a query, as a file of pools writes it: `[video, sentence, [start, end]]`.
+
+    Its times are seconds or frames, as in the entry of `video`.
+    """
 
     video: str
     sentence: str
@@ -28,8 +34,8 @@ class RawPositive:
 class RawVideo:
     """The entry of one video, as written in a file of pools.
 
-    `row` counts from 1. `fps` is None where times are already in seconds. The lists
-    have one item for each sentence of the video.
+    `row` counts from 1. `fps` is None where times are already in seconds. The lists have one item for each sentence of
+    the video: its span, its text, its matching moments in other videos, and the videos to search for it.
     """
 
     row: int
@@ -41,12 +47,12 @@ class RawVideo:
     pools: list[list[str]]
 
     def seconds(self, span: Span) -> Span:
-        """Return a span in seconds, given a span in this video's time scale."""
+        """Return a span in seconds, given a span in the unit of this video's entry (seconds or frames)."""
         return span if self.fps is None else (span[0] / self.fps, span[1] / self.fps)
 
 
 def raw_videos(content: object, file: str) -> tuple[dict[str, RawVideo | None], list[Problem]]:
-    """Return the entries by video name, and their problems. An entry of a wrong shape is None."""
+    """Return the entries of a file of pools by video name, and their problems. A faulty entry is None."""
     if not isinstance(content, Mapping) or not content:
         raise InputError.single(
             file, "is not a file of pools: it must be an object `video -> {duration, timestamps, ...}`"
@@ -65,7 +71,10 @@ def raw_videos(content: object, file: str) -> tuple[dict[str, RawVideo | None], 
 
 
 def _video(name: str, entry: object, row: int, faults: list[str]) -> RawVideo | None:
-    """Return an entry and add its problems to `faults`. If any were added, the result is None or incomplete."""
+    """Return the entry of the video `name`, and append its problems to `faults`.
+
+    If there are problems, the result is None or incomplete.
+    """
     if fault := text_fault(name):
         faults.append(f"the name of a video {fault}")
     if not isinstance(entry, Mapping):
@@ -100,7 +109,10 @@ def _video(name: str, entry: object, row: int, faults: list[str]) -> RawVideo | 
 
 
 def _length(name: str, entry: Mapping[str, object], faults: list[str]) -> tuple[float, float | None] | None:
-    """Return the duration in seconds, and the frame rate if times are frames; None if either is wrong."""
+    """Return the duration in seconds, and the frame rate if times are frames (else None).
+
+    If a value is wrong, append that to `faults` and return None.
+    """
     if "duration" not in entry and not {"fps", "num_frames"} <= entry.keys():
         faults.append(f"video {name}: has neither `duration` (times in seconds) nor `fps` and `num_frames` (in frames)")
         return None
@@ -186,9 +198,9 @@ def scale_problems(videos: Mapping[str, RawVideo], file: str) -> list[Problem]:
 
 
 def pool_problems(videos: Mapping[str, RawVideo], known: Collection[str], file: str) -> list[Problem]:
-    """Return every problem of the queries, their positives and their pools, by query and video.
+    """Return the problems in each query's times, its matching moments and its pool of videos, by video and query.
 
-    `known` holds all videos of the file, including those without a readable entry.
+    `videos` has the readable entries. `known` holds all videos of the file, including those without a readable entry.
     """
     return [
         Problem(file, video.row, message)
@@ -242,7 +254,7 @@ def _positive_faults(
 
 
 def _time_fault(span: Span, video: RawVideo) -> str | None:
-    """Return what is wrong with a span in its video's time scale, or None."""
+    """Return what is wrong with a span in the unit of its video's entry (seconds or frames), or None."""
     if video.fps is not None and not (span[0].is_integer() and span[1].is_integer()):
         return (
             f"{_span_text(span)} are not frame numbers, but a video with `fps` and without `duration` has its "
@@ -260,9 +272,10 @@ def _time_fault(span: Span, video: RawVideo) -> str | None:
 
 
 def _in_another_scale(positive: RawPositive, video: RawVideo) -> Span | None:
-    """Return the span of a positive's sentence in its video's entry, if the positive has it in another time scale.
+    """Return the span that the video's own entry gives for this sentence, if it seems to be in another unit.
 
-    Return None if the entry has the positive's own span, or if no time scale explains their difference.
+    `positive` gives the sentence another span, for example in seconds where the entry has frames. Return None if the
+    entry has the same span, or if no unit explains the difference.
     """
     own_spans = [
         span

@@ -2,10 +2,10 @@
 
     video -> {duration | fps and num_frames, timestamps, sentences, pos_moments, retrieval_pool}
 
-`timestamps[q]` and `sentences[q]` are a moment of the video and its sentence. `pos_moments[q]` lists
-`[video, sentence, [start, end]]` for each moment of another video in which the sentence holds. `retrieval_pool[q]`
-names the videos to search: the query's own video, those with a positive, and others. A sentence with an empty pool is
-no query.
+A sentence of a video is a query, which is searched in a pool of videos. A moment that matches it is called a positive.
+`timestamps[q]` and `sentences[q]` are a moment of the video and its sentence. `pos_moments[q]` lists `[video, sentence,
+[start, end]]` for each positive in another video. `retrieval_pool[q]` names the videos to search: the query's own
+video, those with a positive, and others. A sentence with an empty pool is no query.
 
 **Scale.** If a video has `duration`, its times are seconds. If it has `fps` and `num_frames` instead, they are frames,
 and so are the times of positives in it. Dividing by its `fps` makes them seconds. The published TACoS file uses frames;
@@ -31,7 +31,7 @@ from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrence
 
 
 def read_pools(path: Path) -> Pools:
-    """Return the pools of a file.
+    """Read a file that names the videos to search for each query (its pool).
 
     Raises:
         InputError: the file cannot be read, or it has problems, all listed by query and video.
@@ -40,7 +40,9 @@ def read_pools(path: Path) -> Pools:
 
 
 def parse_pools(content: bytes, file: str) -> Pools:
-    """Return the pools in the uncompressed bytes of a file; `file` is its name for messages.
+    """Return the queries and their pools of videos in the uncompressed bytes of a file.
+
+    `file` is the name of the file, for messages.
 
     Raises:
         InputError: the file has problems, all listed by query and video.
@@ -74,7 +76,7 @@ def write_pools(pools: Pools, path: Path) -> None:
 
     Raises:
         ValueError: a query appears twice, or its sentence is not in `moments`.
-        OSError: as `Path.write_bytes`.
+        OSError: the file cannot be written.
     """
     known = {query.query_id: query for query in pools.queries}
     sentences = {
@@ -99,7 +101,10 @@ def write_pools(pools: Pools, path: Path) -> None:
 
 
 def _listed(query: PoolQuery, implied: tuple[PoolMoment, ...]) -> list[object]:
-    """Return the positives that a file has to list: all but those implied by the own video's sentences."""
+    """Return the matching moments of a query that a file has to list.
+
+    `implied` are those that need no listing, because the query's own video has the same sentence there.
+    """
     return [
         (moment.video, moment.sentence, (moment.start_s, moment.end_s))
         for moment in query.positives
@@ -132,11 +137,16 @@ def _query(name: str, number: int, moments: tuple[PoolMoment, ...], videos: dict
 
 @dataclass(frozen=True, slots=True)
 class PoolStatistics:
-    """Counts of what a file of pools holds.
+    """Counts of what a file of pools holds: queries, videos searched for each, and moments that match (positives).
 
-    Only queries with a full pool count, as in published figures. `videos`, `short`, `without_pool` and `hours` cover
-    the whole file. The first four fields are those of a row in Table 1 of the MVMR paper. `positives` is the mean
-    number of positive videos of a query, its own one included. `pool` is the number of videos searched for each query.
+    As in published figures, only queries with a full pool count, that is, with as many videos as the largest pool.
+    `videos`, `short`, `without_pool` and `hours` cover the whole file.
+
+    The first four fields are a row of Table 1 of the MVMR paper: `positives` is the mean number of videos that match a
+    query, and `pool` the number of videos searched for each. `positive_moments` is the mean number of moments that
+    match. `several_in_own` counts queries with several matches in their own video. `without_distractor` names queries
+    for which every video matches. `short` names those with a smaller pool. `without_pool` counts sentences without a
+    pool.
     """
 
     queries: int
@@ -158,7 +168,9 @@ class PoolStatistics:
 
 
 def pool_statistics(file: Path) -> PoolStatistics:
-    """Count what a file of pools holds, as Table 1 of the MVMR paper does.
+    """Count the queries, videos and matching moments in a file of pools, as Table 1 of the MVMR paper does.
+
+    A pool is the list of videos in which a query is searched.
 
     Raises:
         InputError: the file cannot be read, or it has problems, all listed by query and video.
@@ -167,7 +179,7 @@ def pool_statistics(file: Path) -> PoolStatistics:
 
 
 def count(pools: Pools) -> PoolStatistics:
-    """Count the queries, videos, positives and hours of pools."""
+    """Count the queries, videos, matching moments and hours of pools."""
     full = pools.full
     several = [query for query in full if len(query.positives) > 1 and query.positives[1].video == query.own.video]
     return PoolStatistics(

@@ -1,4 +1,4 @@
-"""Define pools: videos, their moments, the queries with the videos searched for each, and how runs are scored there."""
+"""Define pools: the videos in which each query is searched, the moments that match, and how runs are scored there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,19 +35,19 @@ class PoolQuery:
 
     @property
     def positive_videos(self) -> tuple[str, ...]:
-        """The videos that hold a positive, each once, the own video first."""
+        """The videos with a moment that matches the query, each once, the query's own video first."""
         return tuple(dict.fromkeys(moment.video for moment in self.positives))
 
     @property
     def negatives(self) -> tuple[str, ...]:
-        """The videos of the pool without a positive (distractors)."""
+        """The videos of the pool without a moment that matches the query (distractors)."""
         positive = set(self.positive_videos)
         return tuple(video for video in self.videos if video not in positive)
 
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """The queries and videos of a file of pools.
+    """The queries of a file of pools, each with the videos in which it is searched, and all videos of the file.
 
     `durations` gives each video's length in seconds. `moments` gives all moments of each video in file order, including
     those whose sentence has no pool and is therefore no query.
@@ -59,18 +59,18 @@ class Pools:
 
     @property
     def size(self) -> int:
-        """The number of videos in a full pool, that is, in the largest one; 0 without queries."""
+        """The number of videos in the largest pool, which counts as full; 0 without queries."""
         return max((len(query.videos) for query in self.queries), default=0)
 
     @property
     def full(self) -> tuple[PoolQuery, ...]:
-        """The queries with a full pool. Published figures leave out the others."""
+        """The queries whose pool has as many videos as the largest one. Published figures leave out the others."""
         size = self.size
         return tuple(query for query in self.queries if len(query.videos) == size)
 
 
 def occurrences(moments: tuple[PoolMoment, ...], number: int) -> tuple[PoolMoment, ...]:
-    """Return a video's `number`-th moment, then its other moments with the same sentence, no span twice.
+    """Return a video's moment number `number` (from 0), then its other moments with the same sentence, no span twice.
 
     Sentences that differ only in white space are the same.
 
@@ -95,7 +95,11 @@ TOP_VIDEOS = 5
 
 @dataclass(frozen=True, slots=True)
 class PoolConventions:
-    """The choices that decide which predictions of a run count in pools.
+    """The choices that decide which predictions count when each query is searched in its own pool of videos.
+
+    `outside` decides about predictions in other videos: `error` refuses the file, `drop` leaves them out.
+    `one_per_video` keeps only the best prediction of each video, by score. `top_videos` is how many videos of a pool
+    count, those ranked highest by score; None means all.
 
     Raises:
         InputError: choices are invalid; all of them are named.
@@ -123,7 +127,7 @@ class PoolConventions:
 
     @property
     def options(self) -> dict[str, str | bool | float]:
-        """The choices that differ from the defaults, as shown beside the numbers."""
+        """The choices that differ from the defaults, by name, to be shown beside the scores."""
         chosen: dict[str, str | bool | float] = {}
         if self.outside != "error":
             chosen["outside_pool"] = self.outside
@@ -136,7 +140,11 @@ class PoolConventions:
 
 @dataclass(frozen=True, slots=True)
 class PoolFile:
-    """A file of pools to score runs in, and how to score them; the `pool` argument of `score_files`."""
+    """A file with each query's pool of videos, and how to score runs in these pools; used by `score_files`.
+
+    `pooling` decides which predictions count. `first_step` is a run whose scores rank the videos of a pool; only the
+    best ones then count. `own_video` says whether runs are also scored in each query's own video alone.
+    """
 
     path: Path
     pooling: PoolConventions = field(default_factory=PoolConventions)

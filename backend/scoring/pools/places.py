@@ -1,4 +1,4 @@
-"""Hold pools as columns. A place is one video of one query's pool; every moment lies at a place or outside."""
+"""Hold pools of videos as columns. A place is one video in the pool of one query."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,12 +21,12 @@ _NAMED = 9
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The P places of a file of pools, sorted by query, then by video.
+    """The P places of a file of pools: each is one video in the pool of one query.
 
-    The arrays have one value for each place: `query` (P,) is the number of its query. `is_own` (P,) tells whether its
-    video is the query's own video, from which the query comes. `keys` (P,) are `query * videos + video`, where `videos`
-    is the number of videos. `short` has the ids of queries whose pool has too few videos; these queries do not count in
-    scores.
+    They are sorted by query, then by video. The arrays have one value for each place: `query` (P,) is the number of its
+    query. `is_own` (P,) tells whether its video is the query's own video, from which the query comes. `keys` (P,) are
+    `query * videos + video`, where `videos` is the number of videos. `short` has the ids of queries whose pool has too
+    few videos; these queries do not count in scores.
     """
 
     file: str
@@ -38,9 +38,9 @@ class Places:
     is_own: Flags
 
     def of(self, spans: Spans) -> Indices:
-        """Return the place of each moment, shape (N,).
+        """Return the place of each moment, shape (N,). A place is one video in the pool of one query.
 
-        It is `NO_POOL` if the query has no pool, and `OUTSIDE` if the video is not in the pool.
+        The value is `NO_POOL` if the query has no pool, and `OUTSIDE` if the video is not in the query's pool.
         """
         queries = self.queries_of(spans)
         numbers = [self.video_number.get(video, OUTSIDE) for video in spans.videos]
@@ -53,16 +53,16 @@ class Places:
         return place
 
     def queries_of(self, spans: Spans) -> Indices:
-        """Return the number that the pools give to each query, shape (Q,), `NO_POOL` where it has no pool."""
+        """Return the number of each query in the file of pools, shape (Q,); `NO_POOL` where a query has no pool."""
         numbers = [self.query_number.get(str(query), NO_POOL) for query in spans.queries]
         return np.array(numbers, dtype=np.int64)
 
     def without_short(self, spans: AnySpans) -> AnySpans:
-        """Return the moments, leaving out queries whose pool is short."""
+        """Return the moments without those of queries whose pool has fewer videos than the largest pool."""
         return spans.of_queries(np.array([str(query) not in self.short for query in spans.queries], dtype=bool))
 
     def outside(self, spans: Spans, rule: Outside, noun: str) -> tuple[int, list[Problem], list[str]]:
-        """Count the moments outside their query's pool. Return their number, problems and warnings.
+        """Count the moments in videos outside their query's pool. Return their number, problems and warnings.
 
         Args:
             spans: the moments.
@@ -87,12 +87,13 @@ class Places:
         return len(positions), problems, []
 
     def best_videos(self, place: Indices, score: Floats, top: int) -> Flags:
-        """Return which places are among the `top` best of their query, shape (P,).
+        """Return which videos of the pools are among the `top` best of their query.
 
-        A place is as good as the highest score of a prediction there.
+        A place is one video in the pool of one query, and the result has one flag for each of the P places. A video is
+        as good as the highest score of a prediction in it.
 
         Args:
-            place: the place of each prediction, none outside the pools; shape (N,).
+            place: the index of each prediction's place; no prediction lies outside the pools. Shape (N,).
             score: the score of each prediction; shape (N,).
             top: at least 1. Of equal videos, the one whose best prediction comes first in the run is taken.
         """
@@ -108,9 +109,9 @@ class Places:
 
 
 def first_at(place: Indices, places: int) -> Indices:
-    """Return for each place the index of the first prediction there.
+    """Return for each place (a video in the pool of a query) the index of the first prediction there, shape (places,).
 
-    Where there is no prediction, it is N, the number of predictions.
+    `place` gives each prediction's place. Where there is no prediction, the result is N, the number of predictions.
 
     >>> first_at(np.array([2, 0, 2]), 3).tolist()
     [1, 3, 0]
@@ -121,7 +122,9 @@ def first_at(place: Indices, places: int) -> Indices:
 
 
 def places_of(pools: Pools, file: str) -> Places:
-    """Return the places of the full pools of a file.
+    """Return all combinations of a query with a video of its pool. Queries whose pool is not full are left out.
+
+    A pool is full if it has as many videos as the largest one.
 
     Raises:
         InputError: the file has no query with a pool.
@@ -141,7 +144,10 @@ def places_of(pools: Pools, file: str) -> Places:
 
 
 def truth_of(pools: Pools, file: str) -> Truth:
-    """Return the positive moments of full pools, own ones included, as truth of relevance 1, each moment once."""
+    """Return the moments that match the queries with a full pool, as truth of relevance 1, each moment once.
+
+    A pool is full if it has as many videos as the largest one.
+    """
     queries = pools.full
     moments = [
         list(dict.fromkeys((m.video, m.start_s, m.end_s) for m in pool_query.positives)) for pool_query in queries

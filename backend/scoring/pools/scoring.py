@@ -1,6 +1,6 @@
 """Score runs in pools: each query is searched only in the videos of its pool.
 
-The truth is given, or it is the pools' own and positive moments.
+The truth is given by the caller, or it consists of the moments that the file of pools lists as matches.
 
 Reads and writes nothing; `scored_files` handles the files.
 """
@@ -23,7 +23,7 @@ from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 
 @dataclass(frozen=True, slots=True)
 class InPools:
-    """A `Narrowing` of runs to their queries' pools.
+    """Selects the predictions of a run that count: those in the pool of videos of their query.
 
     A place is a query with one video of its pool; there are P places. `chosen`, of shape (P,), marks the places that
     the first step of a two-step retrieval keeps. It is None if no other run makes the first step.
@@ -44,12 +44,15 @@ class InPools:
         return self.sorts or (self.pooling.top_videos is not None and self.chosen is None)
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:
-        """Return the problems that make a run unusable, and the warnings."""
+        """Return problems and warnings about predictions in videos outside their query's pool.
+
+        A run with problems cannot be scored.
+        """
         _, problems, warnings = self.places.outside(run, self.pooling.outside, "predictions")
         return problems, warnings
 
     def narrow(self, run: Run) -> Run:
-        """Return the predictions that count, in their order."""
+        """Return the predictions that lie in their query's pool and are kept by `pooling`, in the order of the run."""
         place = self.places.of(run)
         positions = np.flatnonzero(place >= 0)
         if self.pooling.top_videos is not None:
@@ -65,7 +68,7 @@ class InPools:
 
 @dataclass(frozen=True, slots=True)
 class InOwnVideo:
-    """A `Narrowing` of runs to their queries' own videos, in the run's order: retrieval in a single video."""
+    """Selects the predictions of a run that lie in their query's own video, in the run's order."""
 
     places: Places
 
@@ -76,15 +79,16 @@ class InOwnVideo:
         return [], []
 
     def narrow(self, run: Run) -> Run:
-        """Return the predictions in the own video."""
+        """Return the predictions that lie in their query's own video."""
         place = self.places.of(run)
         return run.take(np.flatnonzero((place >= 0) & self.places.is_own[np.maximum(place, 0)]))
 
 
 def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flags, list[str]]:
-    """Return which of the P places (see `InPools`) the first step keeps, shape (P,), and the warnings.
+    """Return which videos of each query's pool the first step of a two-step retrieval keeps, and the warnings.
 
-    The scores of `run` rank the videos of each pool, and the best `top_videos` are kept. Times are ignored.
+    The flags have shape (P,), one for each combination of a query with a video of its pool. The scores of `run` rank
+    the videos of each pool, and the best `top_videos` are kept. Times are ignored.
 
     Raises:
         InputError: a score is not a number, or a video lies outside the pools and these are refused.
@@ -107,9 +111,10 @@ def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flag
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Pools ready for scoring: the truth within them, and how runs are narrowed.
+    """Everything that scoring in pools of videos needs: the truth in the pools, and which predictions of a run count.
 
-    `outside` is the number of truth moments outside their query's pool.
+    `narrowing` selects these predictions. `outside` is the number of truth moments outside their query's pool, which
+    were left out.
     """
 
     places: Places
@@ -128,8 +133,8 @@ def prepare_pools(
     Args:
         pools: the pools of `file`.
         file: the file's name, for messages.
-        pooling: the choices that decide what counts.
-        truth: graded truth of these queries; None for the pools' own and positive moments.
+        pooling: the choices that decide which predictions count.
+        truth: graded truth of these queries; None takes the moments that the pools list as matches.
         first: a run whose scores rank the videos; then only the best `pooling.top_videos` of a query count.
 
     Raises:
@@ -179,21 +184,21 @@ def score_in_pools(
     own_video: bool = False,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs in their queries' pools.
+    """Score runs, with each query searched only in its own pool of videos.
 
     Args:
         pooled: the result of `prepare_pools`.
         runs: maps each run's name to its predictions.
         settings: the settings of the evaluation.
         options: further choices to show beside the numbers, such as the names of files.
-        notes: sentences for the reader.
+        notes: sentences to show beside the numbers.
         own_video: whether each run is also scored in the query's own video alone, with the truth that lies there.
         progress: called with the name of the step, how much of it is done, and its total.
 
     Returns:
-        A scoreboard whose summary has `pool`. In it, each run has `outside_pool`: the number of its predictions left
-        out because their video is not in the query's pool. With `own_video`, each run also has `own_video`:
-        `{"counted", "measures"}`.
+        A scoreboard whose summary has `pool`, with the number of queries and videos. In it, each run has
+        `outside_pool`: the number of its predictions left out because their video is not in the query's pool. With
+        `own_video`, each run also has `own_video`: `{"counted", "measures"}`, the number of queries and the means.
 
     Raises:
         InputError: lists the problems of all runs; nothing is scored then.

@@ -1,1 +1,1 @@
-"""The evaluation report: one HTML page."""
+"""Make the evaluation report: one HTML page with the scores, charts and error analysis of all runs."""

@@ -23,11 +23,13 @@ _WIDTH, _HEIGHT = 200, 150
 
 
 def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
-    """Draw one of `FIGURES` for the measure that `summary` names as its `focus`. An existing file is replaced.
+    """Draw one chart of an evaluation into an image file. An existing file is replaced.
 
     Args:
-        name: the name of the figure.
-        summary: the summary of a scoreboard. For `own-video`, runs must be scored both in pools and in the own video.
+        name: the chart: `by-k` (the means by cut-off), `order` (the order of runs under each measure) or `own-video`
+            (scores in the own video and in the pool).
+        summary: the summary of a scoreboard; its `focus` is the measure shown. For `own-video`, runs must be scored
+            both in pools of videos and in the query's own video.
         path: a `.svg` or `.png` file.
 
     Raises:
@@ -54,7 +56,11 @@ def _order(summary: Mapping[str, Any]) -> Specification:
 
 
 def _titled(picture: Picture | None, summary: Mapping[str, Any], name: str, why: str) -> Specification:
-    """Return the chart with a title that says what it shows and what the numbers depend on."""
+    """Return the chart of `picture` with a title, its caption, and the settings that the numbers depend on.
+
+    Raises:
+        InputError: `picture` is None, so the chart `name` would be empty; `why` says what is missing.
+    """
     if picture is None:
         raise InputError.single("--chart", f"{name} would be empty: {why}")
     subtitle = wrap(picture.caption, _WIDE) + wrap(sentence(summary), _WIDE)
@@ -62,7 +68,10 @@ def _titled(picture: Picture | None, summary: Mapping[str, Any], name: str, why:
 
 
 def _own_and_pool(summary: Mapping[str, Any]) -> Specification:
-    """Draw a row of panels for each run, with a panel for each measure and threshold, as in MVMR's Figure 6."""
+    """Draw each run's scores in the query's own video beside those in its pool of videos, as in MVMR's Figure 6.
+
+    Each run is a row of panels, one for each measure and threshold.
+    """
     rows = bars(summary)
     runs, panels = (list(dict.fromkeys(row[name] for row in rows)) for name in ("run", "panel"))
     grid = []

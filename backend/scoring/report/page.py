@@ -1,6 +1,6 @@
-"""Make the evaluation report: everything that a scoreboard holds, on one HTML page that loads nothing else.
+"""Make the evaluation report: everything that a scoreboard holds, on one HTML page that loads no other file.
 
-The cases are the queries worth a look, each with as many runs as a screen has room for.
+It also shows single queries in full ("cases"): those where runs differ most, or score lowest or highest.
 
 Reads: its template, style and script, which become part of the page. Writes: nothing. The template escapes all text
 that comes from files. Only our own style, script and charts are markup.
@@ -63,13 +63,20 @@ def add_strips(
     budget: int = BUDGET,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Give every visible card of the cases the number of its strip of frames; cards of equal moments share a strip.
+    """Add pictures to the moments in the report: strips of frames, until their total size reaches `budget`.
 
-    A card shows one moment of the truth or of a run. The first ranks of all cases get their strips first, so that only
-    deep ranks lack a strip when the budget (characters of base64) is used up.
+    Each moment is a card in the report. Every visible card gets `strip`, the index of its picture in the result. Cards
+    of equal moments share a picture. The best ranks of all queries come first, so only low ranks lack a picture when
+    the budget is used up.
+
+    Args:
+        kinds: the result of `case_kinds`; its cards are changed.
+        film: returns the picture of a moment, or None.
+        budget: the size of all pictures together, in characters of base64.
+        progress: called with the name of the step, how much of it is done, and its total.
 
     Returns:
-        For the template: the `strips` in base64, and `words` about what is shown and what is missing.
+        `strips`, the pictures in base64, and `words`, a text about what is shown and what is missing.
     """
     strips: list[str] = []
     cards: dict[tuple[str, float, float], list[dict[str, Any]]] = {}
@@ -101,7 +108,10 @@ def add_strips(
 
 
 def _cards(kinds: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (place, card) for each visible card; the place counts from 0 among the cards of the truth or of one run."""
+    """Yield the position and the card (one moment in the report) of each moment that is visible at once.
+
+    The position counts from 0 among the truth moments of a query, or among the predictions of one run.
+    """
     for case in (case for kind in kinds for case in kind["cases"]):
         for lane in (case["moments"], *(run["first"] for run in case["runs"])):
             yield from enumerate(lane)
@@ -116,9 +126,11 @@ LEGEND = tuple((sign, worth.value, meaning) for worth, (sign, meaning) in SIGNS.
 
 
 def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> list[dict[str, Any]]:
-    """Choose notable queries by the measure `key`, and return them by kind for the template.
+    """Choose queries worth a look by the measure `key`, and return them in groups for the page's template.
 
-    Their moments are shown as matched at the IoU threshold `mu`, among the first `k` predictions of each run.
+    The groups are queries where runs differ most, and those with the lowest or highest scores. Each group has a `title`
+    and its `cases`. A case shows a query's truth moments beside the first `k` predictions of some runs, matched at the
+    IoU threshold `mu`.
     """
     queries, values = board.shared(key)
     if not len(queries):
@@ -146,11 +158,10 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
 
 
 def _runs_beside_truth(values: Floats, leaders: Sequence[int], rivals: Sequence[int]) -> list[int]:
-    """Return the runs to show beside the truth, at most `_RUNS`, in the order of `leaders`.
+    """Return the indices of the runs to show for one query, at most three, in the order of `leaders`.
 
-    Runs are given by number. `values` has the score of each run at one query. `leaders` are all runs, the highest mean
-    first and upper bounds last. The best and the worst of `rivals` at this query, if any, are among those shown. The
-    first of `leaders` fill the other places.
+    `values` has the score of each run at the query. `leaders` are all runs, the highest mean first. If `rivals` is not
+    empty, the best and the worst of these runs at this query are chosen. The first of `leaders` complete the three.
     """
     places = sorted(rivals)
     first = [places[int(choose(values[places]))] for choose in (np.argmax, np.argmin)] if places else []
@@ -159,7 +170,10 @@ def _runs_beside_truth(values: Floats, leaders: Sequence[int], rivals: Sequence[
 
 
 def _case_item(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str, Any]:
-    """Return a case for the template, in which each card has an id for links and a place for a strip of frames."""
+    """Return the data with which the template shows one query: its truth moments and the predictions of some runs.
+
+    `name` begins the ids of its parts, which links use. `open_` says whether the query is unfolded at first.
+    """
     return {
         "view": case,
         "open": open_,
@@ -241,9 +255,9 @@ def report_page(
     Args:
         board: the scores.
         inputs: the files from which the scores were made.
-        made: the date to show.
+        made: the date and time to show.
         asked: the options of the statistics; by default the first run is the baseline.
-        film: pictures of moments for the cases; without it they have only bars.
+        film: returns a picture of a moment (video, start, end in seconds); without it, moments are only drawn as bars.
         progress: called with the name of the step, how much of it is done, and its total.
     """
     step = iter(range(1, 7))
@@ -344,7 +358,10 @@ def _file(source: Source) -> dict[str, str]:
 
 
 def _render(context: Mapping[str, Any]) -> str:
-    """Return the page. A value that the template lacks is an error."""
+    """Return the HTML page that the template makes of `context`.
+
+    A value that is missing in `context` raises an error.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
@@ -364,7 +381,7 @@ def _inline(chart: Mapping[str, Any]) -> Markup:
 
 
 def breakable(text: object) -> Markup:
-    """Return a text that may break after separators of a name, such as `_`, and within very long pieces.
+    """Return a text as HTML that may break after separators in a name, such as `_`, and within very long words.
 
     >>> print(breakable("a<b_seed2018"))
     a&lt;b_<wbr>seed2018

@@ -27,10 +27,10 @@ _BINS = np.linspace(0.0, 1.0, 11)
 
 
 def cutoff_chart(points: Sequence[Point], title: str) -> Specification:
-    """Draw a run's mean against the cut-off, in one small chart for each threshold.
+    """Draw each run's mean against the cut-off, in one small chart for each threshold.
 
     Args:
-        points: the points of as many runs as can be told apart.
+        points: the means to draw, of no more runs than there are colours.
         title: the title of the vertical axis, such as `NDCG`.
     """
     names = short_names(list(dict.fromkeys(point.run for point in points)))
@@ -112,12 +112,12 @@ def _tau_text(entry: Order) -> str:
 
 
 def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0], PALETTE[1])) -> Specification:
-    """Draw the sorted differences of two runs over all queries; above 0 the first run is better.
+    """Draw the differences of two runs over all queries, sorted; above 0 the first run is better.
 
     Args:
         values: differences, shape (Q,), in any order.
         title: says what was subtracted from what.
-        colors: the colour of the run that is better above 0, and of the other.
+        colors: the colours of the first run (above 0) and of the second (below 0).
     """
     falling = np.sort(values)[::-1].tolist()
     count = len(falling)
@@ -144,7 +144,10 @@ def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0
 
 
 def best_iou(best: Mapping[str, Floats], k: int) -> Specification:
-    """Draw the distribution of queries' best IoU within the first `k` predictions, in a small chart for each run."""
+    """Draw how high the best IoU of each query's first `k` predictions is: one small histogram for each run.
+
+    `best` has these IoUs by run, one for each query.
+    """
     names = short_names(list(best), 24)
     shown = {names[run]: values for run, values in best.items()}
     rows = []
@@ -188,7 +191,7 @@ def _run_color(runs: Sequence[str]) -> Specification:
 
 
 def _thinned(values: Sequence[float], most: int = 600) -> list[tuple[int, float]]:
-    """Return (index, value) of about `most` evenly spaced values at most; the first and the last are among them."""
+    """Return at most `most` evenly spaced values with their indices. The first and the last value are among them."""
     places = np.unique(np.linspace(0, len(values) - 1, min(len(values), most)).round().astype(int))
     return [(int(place), values[place]) for place in places]
 
@@ -209,7 +212,12 @@ class Picture:
 
 
 def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the runs sorted by the measure in focus, with intervals and comparisons if the summary has them."""
+    """Return the report's leaderboard: the runs sorted by the evaluation's main measure (`focus` in the summary).
+
+    Returns:
+        `table` has intervals and comparisons if the summary has them. `words` explains it, and `colors` has the colour
+        of each run, row by row.
+    """
     names = [run["name"] for run in summary["runs"]]
     colors = {name: PALETTE[n] if n < len(PALETTE) else "transparent" for n, name in enumerate(names)}
     table = ranking(summary).without("p")
@@ -221,13 +229,23 @@ def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return tables of all means, or of a benchmark's figures; many runs are split over several, to fit on paper."""
+    """Return the tables of all means or, for a benchmark, of its figures.
+
+    Returns:
+        `bands` are the tables, each narrow enough for a sheet of paper, and `notes` the sentences below them.
+    """
     table = figures(summary) if "benchmark" in summary else means(summary)
     return {"bands": table.bands(keep=2, most=_ABREAST), "notes": table.notes}
 
 
 def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """Return the error analysis of all runs: its text, tables and examples."""
+    """Return the report's error analysis: which relevant moments each run found or missed.
+
+    Returns:
+        `table` counts them by fate (such as `wrong time`), and `by_relevance` by relevance too. `words` explains the
+        table. `fates` are its columns of fates, `percent` is a function that formats shares, and `examples` is a table
+        of errors.
+    """
     table = outcomes(summary)
     return {
         "words": " ".join((table.title, *table.notes)),
@@ -240,7 +258,12 @@ def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
 
 
 def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
-    """Return one measure of every query: the best runs as rows of a table, and all runs as a CSV file to download."""
+    """Return the values of the measure `focus` for every query: a table of the best runs, and a CSV file with all runs.
+
+    Returns:
+        `rows` are the table's rows, and `runs` its columns. `words` explains it, and `texts` says whether queries have
+        a text. `file` and `csv` are the name and the URL-encoded content of the file to download.
+    """
     queries, values = board.shared(focus)
     shown = sorted(board.falling(values)[:_ABREAST]) if len(queries) else []
     names = [run.label for run in board.runs]
@@ -273,7 +296,10 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
 
 
 def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
-    """Return the charts of a scoreboard by one measure (the one in focus if None), with their captions."""
+    """Return the charts of a scoreboard, with their captions, for the measure `key` such as `ndcg@20,0.5`.
+
+    If `key` is None, the measure is the scoreboard's main one (`focus`).
+    """
     focus, summary = key or board.focus, board.summary()
     runs = [run for run in board.runs if run.name in {leader["name"] for leader in leaders(summary, focus)}]
     suffix = ""
@@ -321,9 +347,9 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
 
 
 def by_cutoff_picture(summary: Mapping[str, Any], key: str, suffix: str = "") -> Picture | None:
-    """Return the chart of a measure by cut-off, or None if there are fewer than two cut-offs.
+    """Return a chart of each run's mean by cut-off, or None if the measure has fewer than two cut-offs.
 
-    The caption ends with `suffix`.
+    `key` is a value of the measure, such as `ndcg@20,0.5`. The caption ends with `suffix`.
     """
     points = by_cutoff(summary, key)
     if not points:
@@ -342,7 +368,7 @@ def by_cutoff_picture(summary: Mapping[str, Any], key: str, suffix: str = "") ->
 
 
 def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
-    """Return a chart that shows the runs, sorted by one measure, under that and other measures.
+    """Return a chart of the runs' means under several measures, with the runs sorted by the measure `key`.
 
     Return None if there are fewer than two runs, or no other measure.
     """

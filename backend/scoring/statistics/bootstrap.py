@@ -25,6 +25,8 @@ _AT_ONCE = 100
 def drawn_patterns(times: Integers, *, resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
     """Draw how many pairs of each grade pattern every resample holds, shape [resamples, patterns].
 
+    A resample draws as many pairs as there are, with replacement. Pairs with the same grades have the same pattern.
+
     Args:
         times: how many pairs have each pattern.
         resamples: the number of resamples to draw.
@@ -37,7 +39,7 @@ def drawn_patterns(times: Integers, *, resamples: int = RESAMPLES, seed: int = S
 
 
 def drawn_units(units: int, *, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[NDArray[np.int64]]:
-    """Yield how often each unit is drawn, shape [units], once for each resample."""
+    """Yield for each resample how often each unit (such as a pair) is drawn, shape [units]."""
     generator = np.random.default_rng(seed)
     for _ in range(resamples):
         yield np.bincount(generator.integers(0, units, units, dtype=np.uint32), minlength=units)
@@ -46,10 +48,11 @@ def drawn_units(units: int, *, resamples: int = RESAMPLES, seed: int = SEED) -> 
 def mean_kappas(
     couples: Couples, units: int, min_shared: int, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> dict[Weights, Floats]:
-    """Compute the mean kappa over couples of annotators for every resample of the units: plain and quadratic.
+    """Compute the mean of Cohen's kappa over couples of annotators, in every bootstrap resample of the units.
 
-    Each of the two arrays has shape [resamples]. A couple counts if it shares enough units in the original data, so
-    every resample uses the same couples. The mean is NaN where no kappa of a resample is defined.
+    The result has two arrays of shape [resamples]: `plain` and `quadratic`, the weights of disagreements. A couple
+    counts if both graded at least `min_shared` units in the original data, so every resample uses the same couples. The
+    mean is NaN where no kappa of a resample is defined.
     """
     mean_by_weights: dict[Weights, Floats] = {weights: np.full(resamples, np.nan) for weights in ("plain", "quadratic")}
     size = couples.grades**2
@@ -74,9 +77,10 @@ def mean_kappas(
 
 
 def interval(samples: Floats, level: float = LEVEL) -> tuple[float, float] | None:
-    """Return the central `level` interval of the samples that are not NaN, or None if all are NaN.
+    """Return the central interval that holds the share `level` of the samples, ignoring NaN; None if all are NaN.
 
-    >>> interval(np.array([np.nan]))
+    >>> interval(np.array([0.0, 1.0, 2.0, np.nan]), 0.5)
+    (0.5, 1.5)
     """
     defined = samples[~np.isnan(samples)]
     if not defined.size:
@@ -86,7 +90,7 @@ def interval(samples: Floats, level: float = LEVEL) -> tuple[float, float] | Non
 
 
 def _mean_of_defined(values: Floats) -> Floats:
-    """Return the mean of each row without its NaN, or NaN for a row that holds nothing else."""
+    """Return the mean of each row without its NaN, or NaN if the row has only NaN."""
     defined = ~np.isnan(values)
     means = np.full(len(values), np.nan)
     np.divide(np.where(defined, values, 0).sum(axis=1), defined.sum(axis=1), out=means, where=defined.any(axis=1))
@@ -94,7 +98,7 @@ def _mean_of_defined(values: Floats) -> Floats:
 
 
 def mean_samples(values: Floats, unit: Integers, *, resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
-    """Compute the mean of the values in every resample of their units, shape [resamples].
+    """Compute the mean of the values in every bootstrap resample of their units, shape [resamples].
 
     The mean is NaN for a resample without any value.
 

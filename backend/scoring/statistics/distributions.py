@@ -96,7 +96,9 @@ def wilson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, fl
 
 
 def pair_signs(scores: Floats) -> Floats:
-    """Return which of two systems is ahead: shape (..., systems) to (..., pairs), each 1, 0 (tied) or -1.
+    """Return for every two systems which one is ahead: 1 (the first), 0 (tied) or -1 (the second).
+
+    `scores` has shape (..., systems), and the result has shape (..., pairs of systems).
 
     >>> pair_signs(np.array([0.5, 0.2, 0.5])).tolist()
     [1.0, 0.0, -1.0]

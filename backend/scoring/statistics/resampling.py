@@ -79,7 +79,7 @@ def bootstrap_means(values: Floats, *, resamples: int = RESAMPLES, seed: int = 0
 
 
 def percentile_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the central `level` interval of the samples along their first axis, as (low, high).
+    """Return the central interval that holds the share `level` of the samples along the first axis, as (low, high).
 
     >>> low, high = percentile_interval(np.arange(101.0), 0.5)
     >>> float(low), float(high)
@@ -247,12 +247,18 @@ def indistinct_groups(runs: int, apart: Collection[tuple[int, int]]) -> list[tup
 
 
 def _generator(seed: int, purpose: int) -> np.random.Generator:
-    """Return a generator for a purpose: bootstrap (0) or sign flips (1). Purposes of one seed are independent."""
+    """Return a random generator for one purpose: bootstrap (0) or sign flips (1).
+
+    Generators of the same seed for different purposes are independent.
+    """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
 
 
 def _blocks(total: int, width: int, cells: int = _CELLS) -> Iterator[slice]:
-    """Yield slices of rows with `width` cells each, small enough for memory."""
+    """Yield slices that divide `total` rows into blocks of at most `cells` values, to limit memory.
+
+    A row has `width` values. A slice has at least one row.
+    """
     step = max(1, cells // width)
     for start in range(0, total, step):
         yield slice(start, min(start + step, total))

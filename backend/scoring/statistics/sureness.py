@@ -31,7 +31,10 @@ _LONG_NAMES = {"low": "difference_low", "high": "difference_high"}
 
 @dataclass(frozen=True, slots=True)
 class Sureness:
-    """The options of the statistics."""
+    """The options of the statistics: the run to compare with, and the number and random seed of the resamples.
+
+    If `baseline` is None, there are intervals but no comparisons.
+    """
 
     baseline: str | None = None
     """The run with which the others are compared; None gives intervals only."""
@@ -40,7 +43,7 @@ class Sureness:
 
 
 def check(board: Scoreboard, asked: Sureness) -> None:
-    """Check the options of the statistics.
+    """Check the options of the statistics against the runs of the scoreboard.
 
     Raises:
         InputError: the baseline is no run, there are too few resamples, or the seed is negative.
@@ -67,11 +70,12 @@ def add_statistics(
     count for it. With a baseline, every other run gets `comparison` (`{measure: {"difference", ...}}`): the run minus
     the baseline, over the queries that count for all runs. Holm's adjustment is over the comparisons of a measure.
 
-    The summary gets `baseline` and `statistics`, which holds the level, resamples, seed and number of queries compared.
-    Its `groups` are the runs that do not differ significantly by the measure in focus, adjusted by Holm over all pairs.
+    The summary gets `baseline` and `statistics`. The latter holds the level, resamples, seed and number of queries
+    compared. Its `groups` are the runs that do not differ significantly by the summary's main measure (`focus`),
+    adjusted by Holm over all pairs.
 
     Raises:
-        InputError: see `check`.
+        InputError: the baseline is no run, there are too few resamples, or the seed is negative.
     """
     check(board, asked)
     keys = list(board.settings.keys)
@@ -121,7 +125,10 @@ def add_statistics(
 
 
 def _groups(board: Scoreboard, all_values: Floats, all_means: Floats, options: dict[str, int]) -> list[list[str]]:
-    """Return the largest groups of runs that do not differ by the measure in focus, each with the best run first."""
+    """Return the largest groups of runs that do not differ significantly, each with the best run first.
+
+    They are compared by the main measure of the scoreboard (`focus`).
+    """
     row = board.settings.keys.index(board.focus)
     values = all_values[row]
     order = np.argsort(-values.mean(axis=1), kind="stable")

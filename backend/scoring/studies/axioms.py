@@ -59,7 +59,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """Two rankings that break an axiom. They differ at rank `rank`, counted from 1."""
+    """Two rankings that break an axiom of measures: changing one prediction changes their values in a wrong way.
+
+    `before` and `after` are the predictions. They differ at rank `rank`, counted from 1.
+    """
 
     rank: int
     before: tuple[Choice, ...]
@@ -70,7 +73,7 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """All lists of one length over `choices`, scored by one measure key.
+    """All ranked lists of one length whose predictions are taken from `choices`, scored by one measure.
 
     `values` has the score of each list, shape (choices,) * length.
     """
@@ -79,7 +82,10 @@ class Lists:
     values: Floats
 
     def breach(self, axiom: Axiom) -> tuple[int, Breach | None]:
-        """Return the number of changes to which the axiom applies, and the change that breaks it most, or None."""
+        """Try every replacement of one prediction in the lists, to find out whether it breaks the axiom.
+
+        Return the number of replacements to which the axiom applies, and the one that breaks it most, or None.
+        """
         changes = 0
         worst: tuple[float, int, tuple[int, ...]] = (-np.inf, -1, ())
         for place in range(self.values.ndim):
@@ -95,9 +101,9 @@ class Lists:
         return changes, self._breach_at(worst[1], worst[2]) if worst[2] else None
 
     def _harm(self, axiom: Axiom, place: int) -> tuple[Flags, Floats, Floats]:
-        """Return three arrays about all changes of the prediction at index `place` of the lists.
+        """Return three arrays about all replacements of the prediction at index `place` of the lists.
 
-        They say whether the axiom applies to a change, how far the change breaks it, and by how much the IoU of the
+        They say whether the axiom applies to a replacement, how far it breaks the axiom, and by how much the IoU of the
         prediction changes. Each array has shape (choices,) * (length + 1). The first axes are the predictions at the
         other places, in order. The last two axes are the old and the new prediction.
         """
@@ -141,10 +147,10 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
 
 
 def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
-    """Test every key against both axioms: a row for each, with a shortest counterexample if the axiom is broken.
+    """Test measures against the axioms INV-k and MON-k: a row for each key (such as `ndcg@3,0.5`) and axiom.
 
-    K is the length of the lists. A key whose cut-off is this length is named with the letter K. A key with a cut-off
-    of its own keeps its number.
+    A row has a shortest counterexample if the axiom is broken. K is the length of the lists. A key whose cut-off is
+    this length is named with the letter K. A key with a cut-off of its own keeps its number.
 
     Args:
         settings_of: returns the settings for lists of a length; their keys have the same order for all lengths.
@@ -171,7 +177,7 @@ def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = N
 
 
 def _all_lists(settings_of: SettingsOf, longest: int) -> Iterator[tuple[int, list[Lists]]]:
-    """Yield the number of relevant moments and the scored lists of each key, the shortest lists first."""
+    """Yield the number of relevant moments and, for each key, all scored lists of predictions; the shortest first."""
     for length in range(1, longest + 1):
         settings = settings_of(length)
         for relevant in _RELEVANT:
@@ -189,7 +195,10 @@ def _all_lists(settings_of: SettingsOf, longest: int) -> Iterator[tuple[int, lis
 
 
 def _score(settings: Settings, choices: Sequence[Choice], length: int, relevant: int) -> Floats:
-    """Score all lists, shape (keys, lists). Each list is a query of its own."""
+    """Score all lists of `length` predictions that can be made from `choices`, shape (keys, lists).
+
+    Each list is a query of its own, with `relevant` relevant moments.
+    """
     moments = [{"video": "v", "start": _start(n), "end": _start(n) + _SECONDS, "relevance": 1} for n in range(relevant)]
     predictions = [
         ["v", _start(choice.moment), _start(choice.moment) + (choice.iou or 1) * _SECONDS, 0.0] for choice in choices

@@ -28,7 +28,7 @@ def title(study: Study, text: str, note: str = "") -> Specification:
 
 
 def lines_of(names: list[str], field: str = "measure", black: str | None = None) -> Specification:
-    """Return colours and dashes for lines with one legend.
+    """Return chart encodings that give each line a colour and a dash pattern, with one legend for both.
 
     The first ten lines have ten colours; later ones repeat them with dashes. The line named `black` is black instead.
     """

@@ -46,10 +46,11 @@ _SHORTEST_MS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class NoiseModel:
-    """A model of label noise.
+    """A model of label noise: how the start and end of a truth moment are drawn.
 
-    `sigma_s` is the standard deviation of a drawn boundary, in seconds. `draws` is the number of draws of each
-    boundary.
+    `kind` is `exp_length` (AxIoU's model: normal start, exponential length) or `gaussian_ends` (both ends move by
+    normal noise). `sigma_s` is the standard deviation of a drawn boundary, in seconds. `draws` is the number of draws
+    of each boundary.
     """
 
     kind: Noise
@@ -59,7 +60,10 @@ class NoiseModel:
 
 @dataclass(frozen=True, slots=True)
 class NoisySet:
-    """One unit of work: the noisy set `number` under a model. Sets of the same number share their random numbers."""
+    """One noisy copy of the truth to draw and score, as a job for a worker process.
+
+    `number` counts the copies. Copies of the same number share their random numbers, whatever their noise model.
+    """
 
     seed: int
     number: int
@@ -68,7 +72,7 @@ class NoisySet:
 
 @dataclass(frozen=True, slots=True)
 class NoiseInputs:
-    """The inputs of all noisy sets.
+    """What all noisy copies of the truth have in common: the truth, the runs to score, and the settings.
 
     `duration_s` holds the duration of each truth moment's video, in seconds, infinite where unknown.
     """
@@ -89,11 +93,12 @@ def label_noise(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
-    """Compute how far noise moves the mean of every system: the root mean square error (RMSE) over noisy sets.
+    """Compute how far noise in the truth's moments changes the mean of every system, over noisy copies of the truth.
 
-    There is a row for each noise model, measure and system, and one for the mean over all systems. `sets` is the number
-    of noisy sets for each model. `median_iou` says how strong the noise of a model is. It is the median IoU between the
-    given and the noisy moments of a set, averaged over the sets. Moments of relevance 0 count as well.
+    There is a row for each noise model, measure and system, and one for the mean over all systems. A row has the root
+    mean square error, `rmse`. `sets` is the number of noisy copies for each model. `median_iou` says how strong the
+    noise of a model is. It is the median IoU between the given and the noisy moments of a copy, averaged over the
+    copies. Moments of relevance 0 count as well.
     """
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
     noisy_sets = run_units(noisy_scores, inputs, units, where, progress=progress)
@@ -131,7 +136,7 @@ def rmse(noisy: Floats, reference: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class NoisyScores:
-    """The scores of one noisy set.
+    """The scores of all systems on one noisy copy of the truth.
 
     `means` has shape (measures, systems). `median_iou` is the median IoU between the noisy and the given moments.
     """
@@ -141,7 +146,7 @@ class NoisyScores:
 
 
 def noisy_scores(inputs: NoiseInputs, unit: NoisySet) -> NoisyScores:
-    """Draw one noisy set and score all systems on it."""
+    """Draw one noisy copy of the truth and score all systems on it."""
     truth = inputs.truth
     start_s, end_s = noisy_spans(
         truth.start_s, truth.end_s, inputs.duration_s, unit.model, generator_of(unit.seed, unit.number)
@@ -181,8 +186,8 @@ def noisy_spans(
 def durations(truth: Truth, known_s: Mapping[str, float]) -> Floats:
     """Return the duration of each truth moment's video, shape (N,), in seconds, infinite where unknown.
 
-    If a moment ends after its video's known duration, its end is used instead, so that noise does not correct the
-    truth.
+    If a moment ends after its video's known duration, its end is used instead. Otherwise its noisy copies would be cut
+    shorter than it.
     """
     of_video = np.array([known_s.get(video, np.inf) for video in truth.videos], dtype=np.float64)
     return np.maximum(of_video[truth.video], truth.end_s)
@@ -197,7 +202,7 @@ STEPS = 101
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Squared bias, variance and their sum, all of one shape."""
+    """Squared bias, variance and their sum (the mean squared error, `mse`), all of one shape."""
 
     squared_bias: Floats
     variance: Floats
@@ -205,9 +210,9 @@ class Error:
 
 
 def recall_error(r: Floats, theta: Floats, gamma: Floats) -> Error:
-    """Return the error of R@1,theta at true IoU r under noise gamma > 0; the arguments broadcast.
+    """Return the error of R@1,theta at true IoU r, if IoUs are seen with noise of standard deviation gamma > 0.
 
-    If r is on the threshold, half of the draws fall below it:
+    The noise is Gaussian, and the arguments broadcast. If r is on the threshold, half of the draws fall below it:
 
     >>> recall_error(np.array(0.5), np.array(0.5), np.array(0.1))
     Error(squared_bias=array(0.25), variance=array(0.25), mse=array(0.5))
@@ -219,14 +224,17 @@ def recall_error(r: Floats, theta: Floats, gamma: Floats) -> Error:
 
 
 def axiou_error(gamma: Floats) -> Error:
-    """Return the error of AxIoU@1 under noise gamma, which does not depend on the true IoU."""
+    """Return the error of AxIoU@1, if IoUs are seen with Gaussian noise of standard deviation gamma.
+
+    It does not depend on the true IoU.
+    """
     return Error(np.zeros(np.shape(gamma)), np.asarray(gamma**2), np.asarray(gamma**2))
 
 
 def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """Compute the errors of R@1 and AxIoU@1 for r in [0, 1]: a row for each gamma, measure and r.
+    """Compute the errors of R@1 and AxIoU@1 by true IoU r, if IoUs are seen with Gaussian noise.
 
-    AxIoU@1 has no theta.
+    There is a row for each standard deviation gamma of the noise, measure and r in [0, 1]. AxIoU@1 has no theta.
     """
     r = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []
@@ -239,9 +247,10 @@ def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = 
 
 
 def closed_forms_over_theta(rs: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """Compute the errors of R@1 and AxIoU@1 for theta in [0, 1]: a row for each gamma, true IoU and theta.
+    """Compute the errors of R@1 and AxIoU@1 by IoU threshold theta, if IoUs are seen with Gaussian noise.
 
-    The error of AxIoU@1 is the same at every theta.
+    There is a row for each standard deviation gamma of the noise, true IoU in `rs`, and theta in [0, 1]. The error of
+    AxIoU@1 is the same at every theta.
     """
     theta = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []

@@ -35,7 +35,7 @@ class StudyInputs:
     """The files to score and how to score them, as for `evaluate_files`; `runs` maps each run's name to its file.
 
     `measures` are names, or keys such as `ndcg@10` and `map@avg`; if empty, the usual measures. Systems are compared on
-    the same queries, so `missing` is `zero` in both presets and may not be `skip`.
+    the same queries, so the option `missing` is `zero` by default and otherwise must be `error`.
     """
 
     truth: Path
@@ -54,9 +54,10 @@ class StudyInputs:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The inputs after reading, checking and scoring.
+    """The truth and runs of a study after reading, checking and scoring.
 
-    The measures of `table` are `settings.keys`. `videos` is the path of the video map.
+    `table` has the values of every query, by measure (in the order of `settings.keys`) and system. `videos` is the path
+    of the video map, None if there is none.
     """
 
     key: AnswerKey
@@ -67,7 +68,7 @@ class Scored:
     videos: Path | None
 
     def choices(self, **more: object) -> dict[str, object]:
-        """Return the choices that the numbers depend on, the preset first."""
+        """Return what the numbers depend on: preset, options, number of queries, systems, and the entries of `more`."""
         return {
             "preset": self.settings.preset,
             "options": self.settings.changed,
@@ -78,7 +79,7 @@ class Scored:
 
 
 def read_and_score(inputs: StudyInputs) -> Scored:
-    """Read and score everything: values by measure, system and query of the truth.
+    """Read the truth and run files of a study, and score every run at every query.
 
     Raises:
         InputError: lists the problems of all files.
@@ -168,9 +169,10 @@ def stability_study(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> Study:
-    """Compute how well measures agree with themselves on pairs of random sets of queries.
+    """Compute how well each measure's order of the systems agrees between two random sets of queries.
 
-    `sizes` are the sizes of the sets; None means `default_sizes`.
+    `sizes` are the numbers of queries in a set; None means `default_sizes`. `trials` is how many times two sets are
+    drawn for each size.
     """
     scored = read_and_score(inputs)
     queries = scored.table.values.shape[2]
@@ -248,7 +250,8 @@ def model_selection_study(
 ) -> Study:
     """Compute z-scores, on the test queries, of the models that each measure selects on the validation queries.
 
-    Both inputs name the same runs.
+    Both inputs name the same runs. `over` says which models' mean and standard deviation are used: `selected` ones or
+    all `candidates`.
     """
     problems: list[Problem] = []
     both = []
@@ -281,9 +284,10 @@ def axioms_study(
     longest: int = 3,
     progress: Progress | None = None,
 ) -> Study:
-    """Test measures against INV-k and MON-k, with a shortest counterexample for each broken axiom.
+    """Test measures against the axioms INV-k and MON-k of the AxIoU paper, on all short lists of predictions.
 
-    `measures` defaults to all of the preset.
+    For each broken axiom there is a shortest counterexample. `measures` defaults to all of the preset. `longest` is the
+    largest number of predictions in a list.
     """
     if not 1 <= longest <= axioms.LONGEST:
         raise InputError.single("length", f"{longest} is not from 1 to {axioms.LONGEST} predictions")

@@ -45,9 +45,10 @@ _CELLS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """One unit of work: `count` trials of two sets of `size` queries.
+    """One job for a worker process: `count` times, draw two sets of `size` queries and compare the orders of systems.
 
-    `seed`, `size` and `number` determine its random numbers.
+    `seed`, `size` and `number` determine its random numbers. The two sets have no query in common if `disjoint` is
+    true.
     """
 
     seed: int
@@ -114,7 +115,11 @@ def stability(
 
 
 def self_agreement(values: Floats, trials: Trials) -> Floats:
-    """Compute tau-b of each trial, shape (measures, trials), NaN where undefined; `values` as in `SystemValues`."""
+    """Compute Kendall's tau-b between the orders of systems on two random sets of queries, for many pairs of sets.
+
+    `trials` says how many and how large. `values` are those of `SystemValues`. The result has shape (measures, trials),
+    NaN where undefined.
+    """
     measures, systems, queries = values.shape
     generator = generator_of(trials.seed, trials.size, trials.number)
     numbers = np.tile(np.arange(queries), (trials.count, 1))
@@ -172,7 +177,7 @@ def z_scores(scores: Floats) -> Floats:
 
 
 def selected(scores: Floats) -> list[int]:
-    """Return the numbers of the systems with the highest score, several if they tie; `scores` has shape (systems,)."""
+    """Return the indices of the systems with the highest score, several if they tie; `scores` has shape (systems,)."""
     return [int(n) for n in np.flatnonzero(scores >= scores.max() - TIE)]
 
 

@@ -1,4 +1,4 @@
-"""Define the values that studies read and the table that they return."""
+"""Define the input and output of studies of measures: every system's value at every query, and a table of results."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class SystemValues:
-    """The value of every query by measure and system: `values` has shape (measures, systems, queries), each >= 0."""
+    """The values of every measure, system and query: `values` has shape (measures, systems, queries), each >= 0."""
 
     measures: tuple[str, ...]
     systems: tuple[str, ...]
@@ -69,7 +69,9 @@ class Study:
 
 
 def generator_of(seed: int, *unit: int) -> np.random.Generator:
-    """Return the random generator of one unit of work: different for each unit, and the same in any process.
+    """Return the random generator of one job: different for each job, and the same in any process.
+
+    `unit` are numbers that identify the job.
 
     >>> bool(generator_of(7, 1, 2).random() == generator_of(7, 1, 2).random() != generator_of(7, 2, 1).random())
     True
@@ -78,7 +80,7 @@ def generator_of(seed: int, *unit: int) -> np.random.Generator:
 
 
 def chunks(total: int, size: int) -> Iterator[int]:
-    """Yield the size of each chunk: `size`, then the remainder.
+    """Yield the sizes of pieces that make up `total`: `size` as often as it fits, then the remainder.
 
     >>> list(chunks(7, 3))
     [3, 3, 1]

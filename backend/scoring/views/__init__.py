@@ -1,1 +1,1 @@
-"""Build the tables that show scores. Terminal, files, report and page only render them."""
+"""Build the tables that show scores. Terminal, files, report and page only display them."""

@@ -31,7 +31,10 @@ _RUNS = 3
 
 
 def in_brief(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the summary reduced to NDCG, or to Rank n@m in pools. A benchmark's summary is returned unchanged."""
+    """Return the summary with only one measure: NDCG or, if each query is searched in its own pool of videos, recall.
+
+    A benchmark's summary is returned unchanged.
+    """
     if "splits" in summary:
         return {**summary, "splits": {split: in_brief(part) for split, part in summary["splits"].items()}}
     name = "recall" if "pool" in summary else "ndcg"
@@ -47,14 +50,14 @@ def in_brief(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def left_out(summary: Mapping[str, Any], brief: Mapping[str, Any]) -> list[str]:
-    """Return the names of the measures that `in_brief` left out."""
+    """Return the names of the measures that are in `summary` and not in `brief`, the result of `in_brief`."""
     parts = zip(*(source.get("splits", {"": source}).values() for source in (summary, brief)), strict=True)
     keys = [key for whole, part in parts for key in keys_of(whole) if key not in keys_of(part)]
     return list(dict.fromkeys(measure_of(key).name for key in keys))
 
 
 def doubts(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
-    """Return the warnings that a reader needs before trusting the figures of a split, one sentence each."""
+    """Return the warnings that a reader needs before trusting the scores of a summary, one sentence each."""
     lines = [*_missing(summary), *_not_judged(summary), *_unknown_videos(summary, board), *comparability_notes(summary)]
     return [*lines, *(f"Warning: {text}" for text in summary["warnings"])]
 
@@ -81,7 +84,10 @@ def _not_judged(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
-    """Return a line on predictions in videos that the truth lacks, except in pools, which always have such videos."""
+    """Return a line with the share of each run's predictions in videos that the truth does not name; empty if none are.
+
+    It is also empty in pools of videos, which always contain such videos.
+    """
     if "pool" in summary:
         return []
     other, shares = len(board.key.video_number), {}
@@ -110,7 +116,8 @@ def _percent(share: float) -> str:
 def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
     """Return one measure as a small table, or None if the summary is not one measure at every cut-off and threshold.
 
-    Rows are the runs at each cut-off, columns the thresholds. If there is only one threshold, columns are the cut-offs.
+    There is a row for each cut-off and run, and a column for each threshold. If there is only one threshold, the
+    columns are the cut-offs.
     """
     names, runs = named_keys(summary), summary["runs"]
     cutoffs = list(dict.fromkeys(entry.k for entry in names.values()))

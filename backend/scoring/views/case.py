@@ -1,4 +1,6 @@
-"""View one query in full: choose queries worth a look, and fill the cards of its truth moments and predictions.
+"""Prepare one query for display: its truth moments and predictions as cards with texts, bars and colours.
+
+It also chooses queries that are worth a look.
 
 Reads and writes nothing.
 """
@@ -48,7 +50,8 @@ SIGNS = {
 class Bar:
     """A moment of a video, drawn as a part of a bar that stands for the video.
 
-    `left` and `width` are percent of the video, or of the time up to its last moment if its length is unknown.
+    `left` and `width` are percent of the video, or of the time up to its last moment if its length is unknown. `times`
+    is the moment's start and end as text.
     """
 
     video: str
@@ -61,7 +64,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class MomentOutcome:
-    """The outcome of a truth moment in a run, in words.
+    """What became of a truth moment in one run, as a text such as "found at rank 3".
 
     `rank` is the rank of the prediction that is matched to the moment; None if there is none.
     """
@@ -73,7 +76,12 @@ class MomentOutcome:
 
 @dataclass(frozen=True, slots=True)
 class MomentCard:
-    """A truth moment. `color` is the number of its colour; None if no prediction of the runs shown is matched to it."""
+    """A truth moment as it is displayed.
+
+    `color` is a number that the predictions matched to the moment share; None if there is no such prediction in the
+    runs shown. `told` says what became of the moment in each of these runs. It has None where a moment that is not
+    relevant was not matched.
+    """
 
     number: int
     relevance: int
@@ -84,16 +92,20 @@ class MomentCard:
 
     @property
     def first(self) -> bool:
-        """Return whether the card is shown at once: its moment is among the most relevant ones, or has a colour."""
+        """Whether the moment is visible at first and not folded away.
+
+        It is if it is among the ten most relevant, or if a prediction is matched to it.
+        """
         return self.number <= FIRST or self.color is not None
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionCard:
-    """A prediction of a run.
+    """A prediction of a run as it is displayed.
 
-    `takes` is the number of the truth moment that it is matched to; None if there is none. `text` says in words whether
-    the prediction is right. `outlines` are the truth moments in its video.
+    `takes` is the number of the truth moment that it is matched to, and `color` that moment's colour; None if there is
+    none. `worth` is the kind of hit or error, `sign` its symbol such as ✓, and `text` its words. `outlines` are the
+    truth moments in its video.
     """
 
     rank: int
@@ -108,13 +120,13 @@ class PredictionCard:
 
     @property
     def first(self) -> bool:
-        """Return whether the prediction is shown at once."""
+        """Whether the prediction is visible at first and not folded away: it is one of the first ten."""
         return self.rank <= FIRST
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The predictions of one run for a query. `value` is the run's value of the measure shown; None if it has none."""
+    """The predictions of one run for a query. `value` is the run's score at this query; None if it has none."""
 
     run: str
     value: float | None
@@ -123,10 +135,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """A query with everything needed to show it.
+    """A query with everything needed to show it: its truth moments, and a lane of predictions for each run shown.
 
-    `values` are the values of all runs, the highest first, upper bounds last. `unmeasured` is the number of videos of
-    unknown length; their bars end with the last moment of the case.
+    `values` are the scores of all runs at this query by the measure `measure`, the highest first, upper bounds last.
+    `unmeasured` is the number of videos of unknown length; their bars end with the last moment shown.
     """
 
     query: QueryKey
@@ -139,9 +151,10 @@ class CaseView:
 
 
 def case_view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key: str | None = None) -> CaseView:
-    """Return the view of a case with the lanes of the `shown` runs.
+    """Return a query prepared for display, with its truth moments and the predictions of the runs in `shown`.
 
-    The runs are valued by the measure `key`, or by the one in focus if it is None.
+    `case` holds the query's results. The scores beside the runs are those of the measure `key`, or of the scoreboard's
+    main measure if it is None.
     """
     measure = board.focus if key is None else key
     values = _values(board, case.query, measure)
@@ -177,7 +190,10 @@ def case_view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts,
 
 
 def unknown_durations_note(unmeasured: int) -> str:
-    """Return a note on the bars of videos of unknown length, or an empty text if there are none."""
+    """Return a note for `unmeasured` videos of unknown length; an empty text if there are none.
+
+    The note says that their bars end with the last moment shown.
+    """
     if not unmeasured:
         return ""
     return said_n(
@@ -193,9 +209,10 @@ def query_title(query: QueryKey, facts: Facts) -> str:
 
 
 def notable_queries(board: Scoreboard) -> dict[int, str]:
-    """Map the number of each query that counts for all runs to its kind. Queries worth a look come first.
+    """Return why queries are worth a look: the reason by the index of the query, the notable ones first.
 
-    Kinds are the keys of `KINDS`. The other queries follow in the truth's order, with an empty text as their kind.
+    Reasons are `differ` (runs differ most), `worst` and `best` (lowest and highest mean). The other queries that count
+    for all runs follow in the truth's order, with an empty text.
     """
     queries, values = board.shared(board.focus)
     if not len(queries):
@@ -207,7 +224,10 @@ def notable_queries(board: Scoreboard) -> dict[int, str]:
 
 
 def _values(board: Scoreboard, query: QueryKey, key: str) -> dict[str, float]:
-    """Return the query's value of one measure, by name of run, for every run for which the query counts."""
+    """Return each run's score at one query by the measure `key`, by run name.
+
+    Runs for which the query does not count are absent.
+    """
     row, number = board.settings.keys.index(key), board.queries.index(query)
     values = {}
     for run in board.runs:
@@ -258,7 +278,10 @@ def _bar(item: CaseMoment | CasePrediction, length: Mapping[str, float]) -> Bar:
 
 
 def _lengths(case: Case, durations: Mapping[str, float]) -> dict[str, float]:
-    """Return the length of each video's bar: its duration if known, but never less than the last end of a moment."""
+    """Return the length in seconds of each video's bar.
+
+    It is the video's duration if known, but never less than the last end of a moment.
+    """
     length: dict[str, float] = {}
     spans: list[CaseMoment | CasePrediction] = [*case.moments, *(item for run in case.runs for item in run.predictions)]
     for item in spans:

@@ -53,10 +53,10 @@ class Order:
 
 
 def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]:
-    """Return one measure's means of its best runs, at each cut-off and threshold at which all runs have a mean.
+    """Return the means of the best runs under one measure, at each cut-off and threshold where all runs have a mean.
 
-    `key` chooses the measure (the one in focus if None). With fewer than two cut-offs the list is empty, because a line
-    needs two points.
+    `key` is a value of the measure, such as `ndcg@20,0.5`; None takes the summary's main measure (`focus`). With fewer
+    than two cut-offs the list is empty, because a line needs two points.
     """
     runs, chosen = summary["runs"], _named_key(summary, key)
     family = [
@@ -76,9 +76,9 @@ def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]
 def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
     """Return the runs sorted by one measure, with their means under it and under the others (AxIoU, Figure 5).
 
-    `key` chooses the measure that sorts, the one in focus if None. Upper bounds are left out. Every other measure is
-    shown at one cut-off and threshold: the same ones if possible, otherwise the middle ones. Runs with equal means
-    stay in the given order. With fewer than two runs the list is empty.
+    `key`, such as `ndcg@20,0.5`, is the value that sorts; None takes the summary's main one (`focus`). Upper bounds are
+    left out. Every other measure is shown at the cut-off and threshold of `key` if possible, otherwise at its middle
+    ones. Runs with equal means stay in the given order. With fewer than two runs the list is empty.
     """
     first = _named_key(summary, key)
     runs = [run for run in summary["runs"] if first.key in run["measures"] and not run.get("upper_bound")]
@@ -102,7 +102,7 @@ def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
 
 
 def leaders(summary: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    """Return the best runs by one measure, as many as colours can tell apart, in the order of the summary."""
+    """Return the ten best runs by the measure `key`, as many as colours can tell apart, in the order of the summary."""
     falling = sorted(summary["runs"], key=lambda run: (run.get("upper_bound", False), -run["measures"].get(key, -1.0)))
     best = {run["name"] for run in falling[:COLOURED]}
     return [run for run in summary["runs"] if run["name"] in best]
@@ -129,7 +129,7 @@ def _named_key(summary: Mapping[str, Any], key: str | None) -> NamedKey:
 
 
 def _others(summary: Mapping[str, Any], first: NamedKey) -> list[NamedKey]:
-    """Return one key of every measure other than that of `first`."""
+    """Return one key, such as `map@avg`, of every measure other than that of `first`."""
     families: dict[str, list[NamedKey]] = {}
     for entry in named_keys(summary, keys_of(summary)).values():
         families.setdefault(entry.measure.name, []).append(entry)
@@ -143,7 +143,7 @@ def _others(summary: Mapping[str, Any], first: NamedKey) -> list[NamedKey]:
 
 
 def _threshold_text(entry: NamedKey) -> str:
-    """Return the threshold alone, such as `IoU>=0.5`."""
+    """Return the threshold alone, such as `IoU>=0.5`; empty if there is none."""
     if entry.threshold is None or entry.measure.threshold is None:
         return ""
     return f"IoU{entry.measure.threshold.sign(entry.iou_compare)}{entry.threshold}"

@@ -20,7 +20,10 @@ _NEVER = Column(NEVER, said("never found"), said("{fates}, together", fates=_LOS
 
 
 def outcomes(summary: Mapping[str, Any]) -> Table:
-    """Return a row for each run: number and share of relevant moments with each `Fate`, and of those never found."""
+    """Return a table of what became of the relevant moments in each run: found, found too low, or missed, and why.
+
+    Each run has a row, with the number and share of moments for each `Fate`, and of those never found.
+    """
     first = summary["runs"][0]["errors"]
     rows = []
     for run in summary["runs"]:
@@ -45,12 +48,15 @@ def outcomes(summary: Mapping[str, Any]) -> Table:
 
 
 def percent(cell: Cell) -> str:
-    """Return a cell's share of the total count as text in percent, `-` if it has no share."""
+    """Return a cell's `share` as text in percent, such as `12.5%`; `-` if it has none."""
     return "-" if cell.share is None else f"{cell.share:.1%}"
 
 
 def fates_of_grades(summary: Mapping[str, Any]) -> Table:
-    """Return a row for each run and relevance, the highest first: the number of its moments with each `Fate`."""
+    """Return a table of what became of the relevant moments in each run, by relevance, the highest first.
+
+    Each row counts the moments of one run and relevance with each `Fate`, such as `wrong time`.
+    """
     rows = []
     for run in summary["runs"]:
         parts = run["errors"]["by_relevance"]
@@ -64,7 +70,10 @@ def fates_of_grades(summary: Mapping[str, Any]) -> Table:
 
 
 def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Table:
-    """Return the most relevant moments of each kind of error. `texts` maps query ids to their texts, where known."""
+    """Return a table of the most relevant moments of each kind of error in each run.
+
+    `texts` maps query ids to their texts, where known.
+    """
     columns = (
         _RUN,
         Column("error", said("error"), number=False),
@@ -103,14 +112,14 @@ _NOTE = (
 
 
 def pool_sentence(summary: Mapping[str, Any]) -> str:
-    """Return a text that says how large the pools are, and how many predictions of each run lay outside them."""
+    """Return a text that says how many videos each query's pool has, and how many predictions lay outside the pools."""
     pool, runs = summary["pool"], summary["runs"]
     outside = ", ".join(f"{run['name']} {run['outside_pool']:,}" for run in runs)
     return f"pools of {pool['size']} of {pool['videos']:,} videos; predictions outside them, left out: {outside}"
 
 
 def own_and_pool(summary: Mapping[str, Any]) -> Table:
-    """Compare runs in the query's own video (VMR) and in its pool (MVMR): a row for each run and measure.
+    """Compare runs in each query's own video (VMR) and in its pool of videos (MVMR): a row for each run and measure.
 
     Figure 6 of MVMR shows the same.
     """
@@ -141,10 +150,10 @@ def own_and_pool(summary: Mapping[str, Any]) -> Table:
 
 
 def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each run, measure, cut-off and setting: `{"run", "panel", "k", "setting", "value"}`.
+    """Return the data of a bar chart that compares scores in a query's own video with scores in its pool of videos.
 
-    `panel` is the title that a measure's cut-offs share, such as `R@K, IoU>=0.5`. `k` is empty if a measure has no
-    cut-off. `setting` says whether the value is for the query's own video or for its pool.
+    Each bar is a dict `{"run", "panel", "k", "setting", "value"}`. `panel` is the title that a measure's cut-offs
+    share, such as `R@K, IoU>=0.5`. `k` is empty if a measure has no cut-off. `setting` is `own video` or `pool`.
     """
     names = named_keys(summary)
     rows = []

@@ -33,10 +33,10 @@ _WIDEST, _WIDEST_LONG = 10, 6
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The source of a column's numbers: a split, and a function that gives the value of each run. `show` formats it.
+    """A column of numbers to compute: `value` gives the number of each run of a split, and `show` formats it.
 
-    `key` is the measure whose intervals and comparisons belong to the column, empty if there are none. `ranked` tells
-    whether one of the values can be marked as best.
+    `key` is the measure, such as `ndcg@20,0.5`, whose intervals and comparisons belong to the column, empty if there
+    are none. `ranked` tells whether one of the values can be marked as best.
     """
 
     heads: tuple[Head, ...]
@@ -49,9 +49,10 @@ class _Column:
 
 
 def paper(summary: Summary, shown: Shown = PLAIN) -> list[Table]:
-    """Return every measure, group and error of a summary, as blocks of one table.
+    """Return the tables that a paper prints one below the other, with the same rows: one for each measure.
 
-    The `notes` of the first block are for the table's caption.
+    Tables of breakdowns, error counts and own-video scores follow, if the summary has them. The `notes` of the first
+    table are for the caption.
     """
     parts = parts_of(summary)
     rows = rows_of(parts)
@@ -75,7 +76,7 @@ _Block = tuple[str, list[_Column]]
 
 
 def _apart(block: _Block, widest: int) -> list[_Block]:
-    """Return the block; if it has more than `widest` columns, return one block for each split of the truth instead."""
+    """Return the table's title and columns or, if there are more than `widest`, a table for each split of the truth."""
     title, columns = block
     if len(columns) <= widest:
         return [block]
@@ -84,7 +85,10 @@ def _apart(block: _Block, widest: int) -> list[_Block]:
 
 
 def _figures(parts: Sequence[tuple[str, Summary]], widest: int) -> list[_Block]:
-    """Return the columns of a benchmark's figures, in the format of its own evaluator."""
+    """Return tables of a benchmark's figures, in the number format of its evaluator.
+
+    A table has at most `widest` columns.
+    """
     benchmark = parts[0][1]["benchmark"]
     shown = Shown(percent=benchmark["percent"], digits=benchmark["digits"])
     title = Head(benchmark["title"], tex_text(benchmark["title"]))
@@ -104,7 +108,7 @@ def _in_splits(
     apart: bool | None = None,
     ranked: bool = True,
 ) -> Iterator[_Column]:
-    """Yield a column for each split; `value` gives each run's number in it.
+    """Yield a column for each split, under the heads in `heads`; `value` gives each run's number in it.
 
     If `apart` is true, a further head names the split. By default it is true if there are several splits.
     """
@@ -124,7 +128,11 @@ def _figure_value(name: str) -> Callable[[Mapping[str, Any]], float | None]:
 def _measures(
     parts: Sequence[tuple[str, Summary]], shown: Shown, widest: int, source: str = "", suffix: str = ""
 ) -> list[_Block]:
-    """Return a block for each measure, or one for each of its cut-offs if they do not fit side by side."""
+    """Return a table for each measure, or one for each of its cut-offs if they need more than `widest` columns.
+
+    `source` is the entry of a run that has the means, such as `own_video`; if empty, the run has them itself. `suffix`
+    is added to titles.
+    """
     families: dict[str, list[NamedKey]] = {}
     for entry in named_keys(parts[0][1], _keys(parts)).values():
         families.setdefault(entry.measure.name, []).append(entry)
@@ -151,7 +159,11 @@ def _keys(parts: Sequence[tuple[str, Summary]]) -> list[str]:
 
 
 def _value(entry: NamedKey, split: str, splits: bool, cutoffs: bool, shown: Shown, source: str, suffix: str) -> _Column:
-    """Return the column of a measure in a split. Its title names the split and the cut-off where there are several."""
+    """Return the column with the means of one measure, at one cut-off and threshold, in one split.
+
+    The title names the split if `splits` is true, and the cut-off if `cutoffs` is. For `source` and `suffix` see
+    `_measures`.
+    """
     title = entry.measure.title(entry.k or "K", iou_compare=entry.iou_compare) + suffix
     heads = [Head(title, tex_title(entry) + tex_text(suffix))]
     words = [f"@{entry.k}"] if entry.k and cutoffs else []
@@ -177,7 +189,10 @@ def _written(shown: Shown, measure: Measure) -> Callable[[float], str]:
 
 
 def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Block:
-    """Return the measure in focus for each group of queries. The head says how many queries a group has."""
+    """Return a table of the main measure's mean (`focus`) in each group of queries.
+
+    The head of a column says how many queries the group has.
+    """
     focus = named_keys(parts[0][1], [parts[0][1]["focus"]])[parts[0][1]["focus"]]
     title = Head(f"{focus.title} by {by}", tex_title(focus, whole=True) + f" by {by}")
     sizes: dict[str, dict[str, list[int]]] = {}
@@ -198,7 +213,7 @@ def _group_value(by: str, group: str, key: str) -> Callable[[Mapping[str, Any]],
 
 
 def _errors(parts: Sequence[tuple[str, Summary]]) -> _Block:
-    """Return the columns that count the relevant moments by fate: what became of each moment in a run."""
+    """Return a table that counts the relevant moments by fate: how each was found or missed in a run."""
     first = parts[0][1]["runs"][0]["errors"]
     text = (
         f"relevant moments within ranks 1-{first['k']}, at an IoU threshold of {first['mu']:g}, by what became of them"
@@ -244,7 +259,10 @@ def _runs(rows: Sequence[Row]) -> list[Mapping[str, Any]]:
 
 
 def _among(rows: Sequence[Row], split: str, part: Summary) -> list[bool]:
-    """Return which rows can be best in a split: those over the same queries as most rows, without upper bounds."""
+    """Return which rows can have the best value in a split.
+
+    These are the rows over the same queries as most rows, without upper bounds.
+    """
     queries: list[Hashable | None] = []
     sizes = []
     for row in rows:
@@ -267,7 +285,11 @@ def _mean(runs: Sequence[Mapping[str, Any]], column: _Column) -> float | None:
 
 
 def _cell(runs: Sequence[Mapping[str, Any]], column: _Column, shown: Shown, *, best: bool) -> Cell:
-    """Return one run's value with its interval and significance mark, or the mean and deviation of several runs."""
+    """Return the cell of one column for the runs of one row.
+
+    For one run it has the value, interval and significance mark. For several seeds it has their mean and standard
+    deviation.
+    """
     values = [value for value in map(column.value, runs) if value is not None]
     if not values:
         return Cell(None, "-")

@@ -34,7 +34,7 @@ def conventions(summary: Mapping[str, Any]) -> str:
 
 
 def options(summary: Mapping[str, Any]) -> list[str]:
-    """Return every option that differs from the preset, such as `missing=skip`."""
+    """Return every option that differs from the preset, each as a text such as `missing=skip`."""
     return [f"{name}={option_text(value)}" for name, value in summary["options"].items()]
 
 
@@ -55,9 +55,10 @@ def option_text(value: object) -> str:
 
 
 def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = PLAIN) -> Table:
-    """Return the runs sorted by one measure's mean (the measure in focus if None), with the summary's statistics.
+    """Return a table of the runs sorted by their mean under one measure, with the statistics that the summary has.
 
-    Upper bounds come last and have no place.
+    `key`, such as `ndcg@20,0.5`, is the measure; None takes the summary's main one (`focus`). Upper bounds come last
+    and have no rank.
     """
     focus = summary["focus"] if key is None else key
     measure = named_keys(summary, [focus])[focus]
@@ -94,7 +95,10 @@ def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = P
 
 
 def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
-    """Return all means, a row for each key. The second column is the key's title."""
+    """Return a table of all means: a row for each key such as `ndcg@20,0.5`, a column for each run.
+
+    The second column is the key's title, such as `NDCG@20, IoU>=0.5`.
+    """
     runs, among = summary["runs"], eligible(summary)
     head = (Column("measure", said("measure"), number=False), Column("title", said("stands for"), number=False))
     rows: list[Row] = []
@@ -118,7 +122,10 @@ def _are_best(values: Sequence[float | None], among: Sequence[bool]) -> list[boo
 
 
 def narrow_means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
-    """Return the means for a terminal or a page of text. Rows are keys, or runs if there are more runs than keys."""
+    """Return the means as a table for a terminal or a text file: a row for each key such as `ndcg@20,0.5`.
+
+    If there are more runs than keys, the rows are runs.
+    """
     table = means(summary, shown).without("title")
     return table if len(keys_of(summary)) >= len(summary["runs"]) else table.turned("run")
 
@@ -189,7 +196,7 @@ def figures(summary: Mapping[str, Any]) -> Table:
 
 
 def printed(benchmark: Mapping[str, Any], value: float | None) -> str:
-    """Format a value with the benchmark's digits, `-` if there is none."""
+    """Format a benchmark's figure with its number of digits, in percent if the benchmark uses it; `-` for None."""
     if value is None:
         return "-"
     return f"{value * 100 if benchmark['percent'] else value:.{benchmark['digits']}f}"

@@ -108,9 +108,10 @@ _NOTES = {
 
 
 def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: Shown = PLAIN) -> Table:
-    """Return one breakdown: each group, how many of its queries count, and each run's mean of one measure.
+    """Return a table of one breakdown: each group, how many of its queries count, and each run's mean.
 
-    The measure is the one in focus if `key` is None. Bars are relative to the best mean of the table.
+    The mean is of the measure `key`, such as `ndcg@20,0.5`; None takes the summary's main one (`focus`). Cells have
+    bars relative to the best mean of the table.
     """
     focus = summary["focus"] if key is None else key
     runs = summary["runs"]
@@ -142,7 +143,10 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
 
 
 def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table:
-    """Return one breakdown for a page, with runs as rows if there are more runs than groups."""
+    """Return a table of one breakdown that fits a page.
+
+    Its rows are the groups, or the runs if there are more runs than groups.
+    """
     table = groups(summary, by, key)
     return table.turned() if len(summary["runs"]) > len(table.rows) else table
 

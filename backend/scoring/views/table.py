@@ -1,6 +1,7 @@
-"""Define a table as people see it: every number with its text, unit and meaning. Renderers choose columns and lay out.
+"""Define a table as a reader sees it: every number with its text, unit and meaning. Other modules only display it.
 
-The module also gives each key of an evaluation a title and an explanation, taken from its measure.
+The module also gives each key of an evaluation, such as `ndcg@20,0.5`, a title and an explanation, taken from its
+measure.
 
 Reads and writes nothing.
 """
@@ -22,7 +23,10 @@ from backend.scoring.upper_bound import run_label
 
 @dataclass(frozen=True, slots=True)
 class NamedKey:
-    """A key of an evaluation, with its measure; `k` and `threshold` are text as in the key, None if it has none."""
+    """A key of an evaluation, such as `ndcg@20,0.5`, with its measure.
+
+    `k` and `threshold` are the parts of the key as text, None if it has none.
+    """
 
     key: str
     measure: Measure
@@ -50,12 +54,18 @@ class NamedKey:
 
 
 def keys_of(summary: Mapping[str, Any]) -> list[str]:
-    """Return every key for which a run of the summary has a mean, in the order of the evaluation."""
+    """Return every key, such as `ndcg@20,0.5`, for which a run of the summary has a mean.
+
+    The keys are in the order of the evaluation.
+    """
     return list(dict.fromkeys(key for run in summary["runs"] for key in run["measures"]))
 
 
 def named_keys(summary: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict[str, NamedKey]:
-    """Return the keys with their measures and titles; by default all keys for which the summary has means."""
+    """Return keys such as `ndcg@20,0.5` with their measures and titles.
+
+    By default these are all keys for which the summary has means.
+    """
     iou_compare = summary["options"].get("iou_compare", PRESETS[summary["preset"]].iou_compare)
     result = {}
     for key in keys_of(summary) if keys is None else keys:
@@ -67,15 +77,19 @@ def named_keys(summary: Mapping[str, Any], keys: Iterable[str] | None = None) ->
 def legend(summary: Mapping[str, Any]) -> list[str]:
     """Return a line for each measure of the summary.
 
-    It says what the measure's keys mean, and whether IoU must reach or exceed the threshold. If the truth was pooled,
-    the last lines say how much of each run has been graded.
+    It says what the measure's keys, such as `ndcg@20,0.5`, mean, and whether IoU must reach or exceed the threshold. If
+    the truth was pooled, the last lines say how much of each run has been graded.
     """
     lines = list(dict.fromkeys(entry.legend for entry in named_keys(summary).values()))
     return [*lines, *judged(summary)]
 
 
 def judged(summary: Mapping[str, Any]) -> list[str]:
-    """Return a line for each Judged@K that is not among the measures of the table: `judged@20,0.5: mine 61.2%; ...`."""
+    """Return lines that say how much of each run was graded, such as `judged@20,0.5: mine 61.2%; ...`.
+
+    There is a line for each Judged@K, the share of the first K predictions that show a graded moment. Those in the
+    table itself are left out.
+    """
     runs = [run for run in summary["runs"] if run.get("judged")]
     keys = dict.fromkeys(key for run in runs for key in run["judged"] if key not in run["measures"])
     shares = {key: ", ".join(f"{run['name']} {run['judged'][key]:.1%}" for run in runs) for key in keys}
@@ -84,11 +98,11 @@ def judged(summary: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How to show numbers. A measure without an upper bound, such as DCG, is never shown in percent.
+    """How to format numbers. A measure without an upper bound, such as DCG, is never shown in percent.
 
     `digits` are the digits after the point: by default 4, or 2 in percent. `caption` and `label` are those of a LaTeX
-    table; necessary notes follow the caption. `variant` is the head of the column of variants. `intervals` tells
-    whether a paper's table shows intervals that the summary has.
+    table; necessary notes follow the caption. `variant` is the title of the column with models' variants. `intervals`
+    tells whether a paper's table shows the intervals in the summary.
 
     >>> Shown().number(0.53942), Shown(percent=True).number(0.53942), Shown(percent=True, digits=1).number(None)
     ('0.5394', '53.94', '-')
@@ -102,7 +116,7 @@ class Shown:
     intervals: bool = True
 
     def number(self, value: float | None, measure: Measure | None = None, sign: str = "") -> str:
-        """Format a value, `-` if it is undefined. With `sign` `+`, differences show their sign."""
+        """Format a value, `-` if it is undefined. With `sign="+"`, positive values get a plus sign."""
         if value is None:
             return "-"
         percent = self.percent and (measure is None or measure.highest is not None)
@@ -115,7 +129,7 @@ PLAIN = Shown()
 
 
 class Mark(StrEnum):
-    """A property of a cell besides its number."""
+    """A mark on a cell: best value, significantly above or below the baseline, the baseline itself, or upper bound."""
 
     BEST = "best"
     """The highest value of a measure among several runs that count the same queries."""
@@ -131,9 +145,10 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table. `value` is for sorting and computing, None if undefined; `text` is what people read.
+    """A cell of a table. `value` is for sorting and computing, None if undefined; `text` is what the reader sees.
 
-    `share`, 0..1, is the length of a bar: relative to the best value of the table, or to the total count.
+    `share`, 0..1, is the length of a bar: relative to the best value of the table, or to the total count. `below` is a
+    second text under the first, such as an interval.
     """
 
     value: str | int | float | None
@@ -161,9 +176,9 @@ class Head:
 class Column:
     """A column of a table.
 
-    Renderers find it by `name`. `unit` is what its numbers count or measure, empty for plain numbers and words. `run`
-    is true if the title is the name of a run, which is never translated. `heads` are the parts of the title from the
-    top, for renderers with heads over several columns.
+    Code finds it by `name`. `help` explains it. `unit` is what its numbers count or measure, empty for plain numbers
+    and words. `number` is false for a column of words. `run` is true if the title is the name of a run, which is never
+    translated. `heads` are the parts of the title from the top, for tables with heads over several columns.
     """
 
     name: str
@@ -180,7 +195,7 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under columns; `notes` are sentences that must stand beside them."""
+    """A title and rows of cells under columns; `notes` are sentences that must stand beside the table."""
 
     title: str
     columns: tuple[Column, ...]
@@ -229,9 +244,9 @@ class Table:
         return Table(self.title, (word, *heads), rows, self.notes)
 
     def bands(self, keep: int, most: int) -> tuple["Table", ...]:
-        """Split a wide table into several, each with the first `keep` columns.
+        """Split a wide table into several narrow ones, each with the first `keep` columns.
 
-        The other columns are shared out evenly in their order, at most `most` to a table.
+        The other columns are divided evenly, in their order, with at most `most` in a table.
 
         >>> heads = tuple(Column(name, name) for name in "kabcd")
         >>> [[c.name for c in table.columns] for table in Table("", heads, ()).bands(1, 3)]
@@ -267,26 +282,27 @@ def p_value(value: float | None) -> str:
 
 
 def times(start_s: float, end_s: float) -> str:
-    """Format a span of time for people: `12-19.5 s`."""
+    """Format a span of time as text, such as `12-19.5 s`."""
     return f"{start_s:.6g}-{end_s:.6g} s"
 
 
 def label(run: Mapping[str, Any]) -> str:
-    """Return the name of a summary's run as every table shows it."""
+    """Return the name of a run as every table shows it; `run` is its entry in a summary."""
     return run_label(run["name"], upper_bound=run.get("upper_bound", False))
 
 
 def counted_queries(summary: Mapping[str, Any], run: Mapping[str, Any]) -> Hashable:
-    """Return a value that identifies the queries of a run's means: equal for two runs if the queries are the same."""
+    """Return a value that is equal for two runs if their means are over the same queries."""
     missing = summary["options"].get("missing", PRESETS[summary["preset"]].missing)
     return run["counted"], frozenset(map(str, run["missing"])) if missing != "zero" else None
 
 
 def eligible(summary: Mapping[str, Any]) -> list[bool]:
-    """Return which runs can be the best: the largest set of at least two runs that count the same queries.
+    """Return for each run of a summary whether it may be called best.
 
-    Means over different queries are not comparable: a run that leaves out hard queries would look better. Of two
-    sets with equally many runs, the one with more queries is taken. Upper bounds do not compete.
+    Means over different queries are not comparable: a run that leaves out hard queries would look better. So these are
+    the largest set of at least two runs that count the same queries. Of two sets with equally many runs, the one with
+    more queries is taken. Upper bounds do not compete.
 
     >>> runs = [{"counted": n, "missing": ["q"] * (3 - n)} for n in (3, 2, 3)]
     >>> eligible({"preset": "paper", "options": {"missing": "skip"}, "runs": runs})
@@ -298,11 +314,13 @@ def eligible(summary: Mapping[str, Any]) -> list[bool]:
 
 
 def fair(queries: Sequence[Hashable | None], sizes: Sequence[int]) -> list[bool]:
-    """Return for each mean whether it is over the set of queries that most means share.
+    """Return for each mean whether it is over the set of queries that the most means share.
 
-    If no two means are over the same queries, all are False. Of equally common sets, the one with most queries counts.
+    If no two means are over the same queries, all are False. If two sets are equally common, the one with more queries
+    is taken.
 
-    `queries` identifies the queries of each mean, or is None for a mean that does not compete. `sizes` counts them.
+    `queries` identifies the set of queries of each mean, or is None for a mean that does not compete. `sizes` has the
+    number of queries of each mean.
     """
     often = Counter(item for item in queries if item is not None)
     most = max(zip(queries, sizes, strict=True), key=lambda item: (often[item[0]], item[1]), default=(None, 0))[0]
@@ -310,7 +328,10 @@ def fair(queries: Sequence[Hashable | None], sizes: Sequence[int]) -> list[bool]
 
 
 def marks(comparison: Mapping[str, Any] | None, *, best: bool) -> frozenset[Mark]:
-    """Return the marks of a mean; `comparison` is its difference from the baseline, None if none was computed."""
+    """Return how to mark a mean: as best, or as significantly above or below the baseline.
+
+    `comparison` is its difference from the baseline with p-values, None if none was computed.
+    """
     result = {Mark.BEST} if best else set()
     p = (comparison or {}).get("p_holm")
     if comparison and p is not None and p < APART:
@@ -319,7 +340,7 @@ def marks(comparison: Mapping[str, Any] | None, *, best: bool) -> frozenset[Mark
 
 
 def upper_bounds(summary: Mapping[str, Any]) -> list[str]:
-    """Return a sentence on the runs that are upper bounds, or nothing."""
+    """Return a sentence on the runs that are upper bounds; an empty list if there are none."""
     names = [run["name"] for run in summary["runs"] if run.get("upper_bound")]
     if not names:
         return []
@@ -329,12 +350,15 @@ def upper_bounds(summary: Mapping[str, Any]) -> list[str]:
 
 
 def comparability_notes(summary: Mapping[str, Any]) -> list[str]:
-    """Return the notes that limit which runs can be compared: upper bounds, and means over different queries."""
+    """Return notes on runs that must not be compared: upper bounds, and runs whose means are over different queries."""
     return [*upper_bounds(summary), *_unlike(summary)]
 
 
 def _unlike(summary: Mapping[str, Any]) -> list[str]:
-    """Return a note if runs count different queries: how many each one counts, and what follows from it."""
+    """Return a note if the runs' means are over different queries, otherwise an empty list.
+
+    The note says how many queries each run counts, and which runs can be called best.
+    """
     runs, among = summary["runs"], eligible(summary)
     if len({counted_queries(summary, run) for run in runs}) < 2:
         return []

@@ -55,7 +55,7 @@ def tex_title(entry: NamedKey, *, whole: bool = False) -> str:
 
 
 def tex_level(entry: NamedKey) -> Head:
-    """Return a head with the threshold of a column, or with the range of thresholds if the column is their mean."""
+    """Return a column head with the threshold of `entry`, or with its range of thresholds if it is a mean over them."""
     threshold = entry.measure.threshold
     if threshold is None:
         raise ValueError(f"{entry.key} has no threshold")
@@ -96,7 +96,7 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
 
 
 def _fewer(rows: Sequence[Row], most: int) -> str:
-    """Return a text that names the rows with fewer than `most` seeds; empty if there are none."""
+    """Return a text that names the models with fewer than `most` seeds; empty if there are none."""
     fewer = [
         f"{row.name} {split} {len(runs)}".replace("  ", " ")
         for row in rows
