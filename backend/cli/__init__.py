@@ -57,7 +57,7 @@ def _command_asked_for() -> str:
 
 
 def main() -> None:
-    """Run the command, and turn refusals into messages."""
+    """Run the command that the user typed; print an expected error as a message instead of a traceback."""
     with visible_output():
         try:
             command()()

@@ -237,7 +237,8 @@ def queries(
 ) -> None:
     """Draw validation and test queries, or add your own.
 
-    They are drawn from the imprecise captions. The other captions become training queries.
+    Queries are drawn from the imprecise captions, in which generic phrases replace names. The captions that are not
+    drawn become training queries.
 
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """

@@ -232,9 +232,9 @@ def _shortcoming(version: str, requirements: Collection[Requirement]) -> str:
 
 
 def _report_loop_error(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report errors of Dask's event loop, except those that arise because the loop ends while it still waits.
+    """Report errors of Dask's event loop, except the harmless ones that occur because the loop ends.
 
-    A pause after a message, or a wait for several units, may time out just as the loop ends. That does no harm.
+    When the loop ends, a pause or a wait for several units in it may time out.
     """
     from distributed.client import AllExit
 
