@@ -105,7 +105,7 @@ def each_unit(
         fills: see `run_units`.
         apart: whether to use another process even if `where` names one job, because a unit may crash its process.
         kept: whether one job with `apart` may run in a process that an earlier call started. Such a process has the
-            environment variables of that earlier time, and keeps open what it opened then.
+            environment variables of that earlier time, and clients of object storage made with them.
         lost: gets a unit whose process died every time, and how it died; returns the unit's result. Without it,
             `WorkerLost` is raised.
 

@@ -161,10 +161,11 @@ class RemoteFolder:
     """
 
     def __init__(self, folder: Address) -> None:
-        """List the videos below an address.
+        """List the videos at an address: of a folder, one video, or a text file that lists addresses of videos.
 
         Raises:
-            InputError: the list of addresses is invalid.
+            InputError: the file has a line that is not the address of a video, or a folder is on a web server, which
+                cannot list its files.
             StorageUnavailable: nothing can be read.
         """
         self._folder = folder
