@@ -239,7 +239,10 @@ class RunChoices:
     ] = None
 
     def read(self) -> "RunList":
-        """Return the runs, and the truth of each split."""
+        """Return the runs to score with the truth of each split, from --runs, or from --run and --truth.
+
+        Runs named by --upper-bound are marked. Wrong combinations and unknown names are wrong usage.
+        """
         listed = self._listed()
         upper_bounds = set(map(nfc, self.upper_bound or ()))
         if unknown := upper_bounds - {run.name for run in listed.runs}:

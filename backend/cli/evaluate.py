@@ -160,7 +160,10 @@ def evaluate(
 
 
 def _require_place(path: Path | None) -> None:
-    """Refuse a file that cannot be written. This is checked before scoring, because scoring may take minutes."""
+    """Refuse, before scoring, a path at which no file can be written; scoring may take minutes.
+
+    None and `-` (standard output) are accepted.
+    """
     if path is None or str(path) == "-":
         return
     if path.is_dir():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def status(folder: Dir, json: Json = False) -> None:
-    """Show the current exam, its stage, and how each annotator stands.
+    """Show the current exam, and the progress and result of everybody.
 
     Example: reelrank exam status my-project
     """

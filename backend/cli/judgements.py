@@ -237,7 +237,7 @@ def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
 
 
 def _say_verdicts(report: "JudgementsReport") -> None:
-    """Print the verdicts of the pairs."""
+    """Print how many of the imported pairs are settled, discarded or disputed, and how many have one grade only."""
     without = report.pairs - report.consensus - report.adjudicated
     decided = f", {report.adjudicated:,} adjudicated" if report.adjudicated else ""
     say(

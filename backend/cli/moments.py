@@ -59,7 +59,8 @@ def moments(
     """Add videos without annotations; propose moments in them.
 
     Without options, list the videos and their moments. A video that cannot be read is listed with the reason; all
-    others are added. Moments that captions or pairs use never change. Change the others on the page Moments.
+    others are added. Moments that captions or pairs use never change. Leads can change other moments on the page
+    Moments.
 
     Example: reelrank moments my-project --videos my-videos --by shots
     """

@@ -79,9 +79,10 @@ def set_practice(
         Path, argument("FILE.csv", "One moment of the project per row: query,video,start,end,grade,explanation.")
     ],
 ) -> None:
-    """Replace the practice pairs by those of a file, in its order.
+    """Replace the practice pairs of the tutorial by those of a file.
 
-    A pair that still needs grades cannot be a practice pair.
+    New annotators grade practice pairs in the order of the file, and learn the right grades. A pair that still needs
+    grades cannot be a practice pair.
 
     Example: reelrank tutorial set my-project practice.csv
     """

@@ -86,9 +86,9 @@ def value_text(value: object) -> str:
 
 @cache
 def find_events() -> Mapping[str, Event]:
-    """Return every event by its kind, in alphabetical order.
+    """Return every kind of event that ReelRank declares, by its name in the log, in alphabetical order.
 
-    Only modules with a line that begins with `NAME = Event(` are imported.
+    To find them, this imports the modules that have a line beginning with `NAME = Event(`, and no others.
     """
     backend = Path(__file__).parents[1]
     files = [file for file in backend.rglob("*.py") if _DECLARATION.search(file.read_text(encoding="utf-8"))]
@@ -97,7 +97,7 @@ def find_events() -> Mapping[str, Event]:
 
 
 def by_kind(events: Iterable[Event]) -> Mapping[str, Event]:
-    """Return events by their kind, in alphabetical order.
+    """Return events by their name in the log (`kind`), in alphabetical order.
 
     Raises:
         ValueError: two events have the same kind.

@@ -328,7 +328,10 @@ class FrameSpan:
 
     @property
     def damaged_s(self) -> Fraction | None:
-        """Time of the first announced frame that was not decoded without an error; None if there is none."""
+        """Time of the first frame that the file announces but that could not be decoded without an error.
+
+        None if all of them could.
+        """
         return min(self._announced - self._intact, default=None)
 
     def moment(self, start_s: float, end_s: float) -> MomentFrames:

@@ -72,7 +72,7 @@ def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
 
 @cache
 def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
-    """Return a bucket or a server; use it within `explain_errors`, which turns its errors into messages.
+    """Return a client for a bucket or a web server; use it within `explain_errors`, so that errors become messages.
 
     If `hurried`, its requests give up within seconds: use this for data that can be had in another way.
     """
