@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class CommandGroup(TyperGroup):
-    """A group whose help shows the whole first sentence of every command, one line each."""
+    """A group of commands; its help shows the whole first sentence of every command, one line each."""
 
     default: ClassVar[str] = ""
     """The command that runs if none is named; empty if one has to be named."""

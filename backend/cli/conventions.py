@@ -115,7 +115,7 @@ class PoolChoices:
     ] = False
 
     def of_file(self, pool: Path | None) -> "PoolFile | None":
-        """Return the file of pools with these options; None if there is no such file.
+        """Return the file of pools at `pool` with these options; None if `pool` is None.
 
         An option for pools without a file of pools is wrong usage.
         """
@@ -155,7 +155,7 @@ def measure_option(name: str, help_text: str) -> Any:
 class ScoringOptions:
     """Options that say how to score: by which measures, cut-offs, thresholds and rules.
 
-    With --pool, the default cut-offs and thresholds are others than with --truth.
+    The default cut-offs (--k) and thresholds (--mu) are different ones if --pool is given.
     """
 
     pool: Annotated[Path | None, option("--pool FILE", "Search each query in its own pool of videos (MVMR).")] = None

@@ -120,8 +120,8 @@ def set_exam(
     """Set the exam that annotators have to pass before they judge.
 
     This replaces the current exam. An answer is a miss if it differs from the answer key by more than the scale's
-    tolerance. By default, the exam uses pairs whose relevance is settled. With --key median or own, it uses open pairs,
-    the top candidates of each query. Annotators cannot grade these pairs while the exam runs, and the answer key is
+    tolerance. By default, the exam uses pairs whose relevance is settled. With --key median or own, it uses open pairs:
+    the top candidates of drawn queries. Annotators cannot grade these pairs while the exam runs, and the answer key is
     made later. To preview an exam of settled pairs, use `reelrank exam preview`.
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def status(folder: Dir, json: Json = False) -> None:
-    """Show the current exam, and the progress and result of everybody.
+    """Show the current exam, and each annotator's progress and result.
 
     Example: reelrank exam status my-project
     """

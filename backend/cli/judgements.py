@@ -221,7 +221,11 @@ def import_judgements(
 
 
 def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
-    """Print how many annotators, videos, pairs and so on were added, how many pairs existed, and what differs."""
+    """Print how many annotators, videos, pairs and so on were added, and how many pairs existed already.
+
+    `with_file` says whether a file of pairs was given; then the number of its pairs without a grade is printed too. So
+    is the number of pairs for which the imported file states another verdict or relevance.
+    """
     say(
         f"New: {counted(report.people_added, 'annotator')}, {counted(report.videos, 'video')}, "
         f"{counted(report.moments, 'moment')}, {counted(report.queries, 'query', 'queries')}, "

@@ -1,4 +1,4 @@
-"""Lock files, so that only one process or thread uses what they stand for, on one machine or a shared disk."""
+"""Lock files between processes and threads, on one machine or on a shared disk."""
 
 import fcntl
 import os

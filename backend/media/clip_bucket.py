@@ -77,10 +77,10 @@ def stored(job: ClipJob, now: float) -> bool:
 
 
 def signed(job: ClipJob, now: float) -> str | None:
-    """Return a temporary address from which a browser can load the clip; None if the bucket lacks it or is not usable.
+    """Return a temporary address from which a browser can load the clip; None if the bucket lacks it or cannot be used.
 
-    It is also None if the setting `signed_s`, for how many seconds such an address is valid, is 0. The address holds
-    the bucket, the clip's name (a keyed hash) and the signature.
+    The address is valid for `signed_s` seconds, a setting; if that is 0, the result is None. It consists of the bucket,
+    the clip's name (a keyed hash) and the signature.
     """
 
     def sign(store: "ObjectStore", key: str) -> str:

@@ -211,7 +211,7 @@ def survey(
     where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos.
+    """Measure many videos (duration, frame rate, size and more), and say why others cannot be shown.
 
     Args:
         videos: maps each name to its video.

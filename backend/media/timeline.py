@@ -107,7 +107,7 @@ def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
 def _timed_by_decoding(
     container: InputContainer, stream: VideoStream, packets: Iterator[Packet[Any]]
 ) -> Iterator[Packet[Any]]:
-    """Undo FFmpeg's guesses for packets that have only the time of their decoding."""
+    """Yield the packets with corrected times of showing, which FFmpeg had guessed from the times of decoding."""
     in_order = _guessed_in_order(container, stream)
     rate, base_s = stream.average_rate or stream.guessed_rate, stream.time_base
     usual = round(1 / (rate * base_s)) if rate and base_s else 0
@@ -288,7 +288,7 @@ class _Packets:
     def _waits(self, number: int, other: int) -> bool:
         """Return whether packet `number` is shown after packet `other`, which follows it in the file.
 
-        That is so if none of the packets after `number`, up to `other`, is reordered.
+        That is so if no packet after `number`, up to `other`, is shown later than it is decoded.
         """
         return number < other and all(self.dts[n] >= self.pts[n] for n in range(number + 1, other + 1))
 
