@@ -40,12 +40,12 @@ from backend.core.errors import ReelRankError
 
 @cache
 def command() -> TyperGroup:
-    """Return the group of all commands, built once per process, as building takes longer than most commands."""
+    """Return the group of all commands; it is built once per process, because this takes longer than most commands."""
     return get_group(app)
 
 
 def _command_asked_for() -> str:
-    """Return the name of the command that is running, with its group: `mvmr figures`."""
+    """Return the name of the command that the user typed, after its group if it has one, such as `mvmr figures`."""
     names: list[str] = []
     here: object = command()
     for word in sys.argv[1:]:
@@ -57,7 +57,7 @@ def _command_asked_for() -> str:
 
 
 def main() -> None:
-    """Run the command, and turn refusals into messages."""
+    """Run the command that the user typed; print an expected error as a message instead of a traceback."""
     with visible_output():
         try:
             command()()

@@ -198,9 +198,10 @@ def show(
     each: Annotated[bool, option("--list", "Print a row for each query that waits for a decision.")] = False,
     json: Json = False,
 ) -> None:
-    """Show which next batches the rule recommends.
+    """Show for how many queries the batch rule recommends a next batch.
 
-    A query has a next batch once its open batches are settled.
+    A batch is a set of a query's candidates that annotators grade. Once all open batches of a query are graded, the
+    rule recommends to open the next one or to leave it. `reelrank batches rule` shows the rule.
 
     Example: reelrank batches show my-project, or for short: reelrank batches my-project
     """
@@ -228,9 +229,10 @@ def accept(
     folder: Dir,
     decline: Annotated[bool, option("--decline", "Also decline the batches that the rule does not recommend.")] = False,
 ) -> None:
-    """Open every next batch that the rule recommends.
+    """Open the next batch of every query for which the rule recommends it.
 
-    Annotators can grade meanwhile. If you stop the command, run it again to open the rest.
+    `reelrank batches rule` shows the rule. Annotators can grade while this runs. If you stop the command, run it again
+    to open the remaining batches.
 
     Example: reelrank batches accept my-project
     """
@@ -264,9 +266,11 @@ def rule(
     ] = None,
     reason: Annotated[str, option("--reason", "Why the rule changes; a sentence.")] = "",
 ) -> None:
-    """Show the rule and its versions, or change it.
+    """Show or change the rule that recommends next batches.
 
-    Options that you leave out keep their value. Either condition is enough.
+    The rule looks at the lowest-ranked candidates of a query that annotators have graded. It recommends another batch
+    if their mean relevance is high enough (--mean), or if enough of them have a high relevance (--finds, --grade). All
+    versions of the rule are listed. Options that you leave out keep their value.
 
     Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
     """
@@ -288,9 +292,10 @@ def rule(
 
 
 def depth(folder: Dir, out: Annotated[Path, argument("OUT", "Folder for the files.")]) -> None:
-    """Plot relevance by rank and similarity, to see how deep to judge.
+    """Plot how relevance falls with rank and with similarity.
 
-    Shows the pairs that `reelrank candidates --probe N` chose, with the mean of each bin.
+    The plot helps to decide how many candidates of each query to judge. It shows the pairs that `reelrank candidates
+    --probe N` chose, and the mean relevance in each range of ranks and of similarities.
 
     Example: reelrank batches depth my-project probe
     """

@@ -128,7 +128,11 @@ def rewrite(
 
 
 def _say(report: "RewriteReport", took: str, endpoint: "Endpoint | None", prices: tuple[float, float] | None) -> None:
-    """Print how many captions were accepted, need a decision or changed, and what the language model used."""
+    """Print how many captions were accepted, changed or need a decision, and the language model's requests and tokens.
+
+    `took` is the time that rewriting took, as text. `endpoint` is None if no language model was used. With `prices`,
+    per million input and output tokens, the cost is printed too.
+    """
     retried = f"{report.after_retry:,} accepted after another attempt, " if endpoint else ""
     say(
         f"{counted(report.captions, 'caption')}: {report.at_once:,} accepted at once, {retried}{report.waiting:,} in "
@@ -237,7 +241,8 @@ def queries(
 ) -> None:
     """Draw validation and test queries, or add your own.
 
-    They are drawn from the imprecise captions. The other captions become training queries.
+    Queries are drawn from the imprecise captions, in which generic phrases replace names. The captions that are not
+    drawn become training queries.
 
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """

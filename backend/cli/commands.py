@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class CommandGroup(TyperGroup):
-    """A group whose help shows the whole first sentence of every command, one line each."""
+    """A group of commands; its help shows the whole first sentence of every command, one line each."""
 
     default: ClassVar[str] = ""
     """The command that runs if none is named; empty if one has to be named."""
@@ -19,7 +19,7 @@ class CommandGroup(TyperGroup):
     """The headings of the list, each with the names of its commands; empty for a single list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert the default command if none is named. A single word that names a folder is not a command."""
+        """Insert the default command if none is named; a single word that names a folder is taken as its argument."""
         if self.default and args and args[0] != "--help":
             lone = len(args) == 1 or all(arg.startswith("-") for arg in args[1:])
             if args[0] not in self.commands or (lone and "--help" not in args and Path(args[0]).is_dir()):
@@ -118,7 +118,7 @@ app = typer.Typer(
 
 
 def add_command(name: str, to: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a function to the command line, or to a group, as a command of this name."""
+    """Return a decorator that adds a function as a command of this name to `to`, by default the whole command line."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         to.command(name, cls=Command)(with_options(function))
@@ -148,7 +148,11 @@ def add_group(
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with one option for each field of a dataclass that the function takes."""
+    """Replace each parameter that is a dataclass by one command-line option for each field of the dataclass.
+
+    The returned command builds the dataclasses from its options and passes them to the function. A function without
+    such parameters is returned unchanged.
+    """
     parameters = inspect.signature(function).parameters.values()
     groups: dict[str, Any] = {part.name: part.annotation for part in parameters if is_dataclass(part.annotation)}
     if not groups:

@@ -70,7 +70,11 @@ Charts = Annotated[
 
 
 def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
-    """Read `order=figure.svg` as chart and file; a file alone gets the chart `by-k`, or `own-video` in pools."""
+    """Return (chart name, file) for each value of --chart, such as `order=figure.svg` or `figure.svg`.
+
+    A value without a name gets the chart `by-k`, or `own-video` if runs are scored in pools (`in_pools`). An unknown
+    name, or a file that is neither SVG nor PNG, is wrong usage.
+    """
     charts = []
     for text in texts:
         name, equals, file = text.partition("=")
@@ -87,7 +91,7 @@ def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
 
 @dataclass(frozen=True)
 class PoolChoices:
-    """Options about the pools of an evaluation."""
+    """Options for scoring in pools, where each query is searched in a given set of videos only."""
 
     outside_pool: Annotated[
         Literal["error", "drop"],
@@ -111,7 +115,10 @@ class PoolChoices:
     ] = False
 
     def of_file(self, pool: Path | None) -> "PoolFile | None":
-        """Return the pools to score in. Pool options without a pool file are wrong usage."""
+        """Return the file of pools at `pool` with these options; None if `pool` is None.
+
+        An option for pools without a file of pools is wrong usage.
+        """
         from backend.scoring.pools.model import PoolConventions, PoolFile
 
         if pool is not None:
@@ -131,7 +138,10 @@ class PoolChoices:
 
 
 def measure_option(name: str, help_text: str) -> Any:
-    """Return an option for measures by name or key. Keys contain commas too, such as `ndcg@20,0.5`."""
+    """Return an option for a list of measures, each given by its name (`ndcg`) or its key (`ndcg@20,0.5`).
+
+    A comma inside a key does not separate two measures.
+    """
 
     def split(text: str) -> list[str]:
         from backend.scoring.requested_values import split as split_measures
@@ -143,7 +153,10 @@ def measure_option(name: str, help_text: str) -> Any:
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """Options about scoring. The default cut-offs and thresholds for pools differ from those for a truth."""
+    """Options that say how to score: by which measures, cut-offs, thresholds and rules.
+
+    The default cut-offs (--k) and thresholds (--mu) are different ones if --pool is given.
+    """
 
     pool: Annotated[Path | None, option("--pool FILE", "Search each query in its own pool of videos (MVMR).")] = None
     videos: Videos = None
@@ -192,7 +205,11 @@ class ScoringOptions:
     ] = None
 
     def conventions(self) -> dict[str, Any]:
-        """Return the options that `score_splits` takes, except pools and videos."""
+        """Return the rules for scoring as keyword arguments for `score_splits`.
+
+        They hold the preset and its overridden options, cut-offs, thresholds, measures and benchmark, and `nms` if
+        given.
+        """
         return {
             **{"preset": self.preset.value, "k": self.k, "mu": self.mu, "theta": self.theta},
             **{"min_relevance": self.min_relevance, "measures": self.measure, "benchmark": self.benchmark},
@@ -229,7 +246,10 @@ class RunChoices:
     ] = None
 
     def read(self) -> "RunList":
-        """Return the runs, and the truth of each split."""
+        """Return the runs to score with the truth of each split, from --runs, or from --run and --truth.
+
+        Runs named by --upper-bound are marked. Wrong combinations and unknown names are wrong usage.
+        """
         listed = self._listed()
         upper_bounds = set(map(nfc, self.upper_bound or ()))
         if unknown := upper_bounds - {run.name for run in listed.runs}:
@@ -291,7 +311,16 @@ class Writing:
     label: Annotated[str | None, option("--label NAME", "Label of the LaTeX table, such as tab:runs.")] = None
 
     def shown(self, form: str, *, variant: str, intervals: bool, benchmark: str | None) -> "Shown":
-        """Return the options for one format. An option that the format ignores is wrong usage."""
+        """Return how to show the scores in an output format, from these options and the arguments.
+
+        An option that the format ignores is wrong usage.
+
+        Args:
+            form: the output format, such as `csv` or `latex`.
+            variant: the head of the column that names the variants of models.
+            intervals: whether tables of models and variants show intervals.
+            benchmark: the benchmark whose figures are printed; None if there is none.
+        """
         from backend.scoring.views.table import Shown
 
         if self.percent or self.digits is not None:
@@ -306,7 +335,10 @@ class Writing:
 
 
 def read_option(text: str) -> tuple[str, str | bool]:
-    """Read `missing=skip` as name and value. An unknown option is wrong usage."""
+    """Return (name, value) of a preset option that the user typed as NAME=VALUE, such as `missing=skip`.
+
+    An unknown option, or a value that it cannot have, is wrong usage.
+    """
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
 
     name, equals, value = text.partition("=")
@@ -322,5 +354,5 @@ def read_option(text: str) -> tuple[str, str | bool]:
 
 
 def read_options(texts: list[str] | None) -> "Options":
-    """Return the preset options that `--option` overrides, with their values."""
+    """Return the values of all preset options given with `--option`, by name; see `read_option`."""
     return dict(map(read_option, texts or ()))  # type: ignore[return-value]

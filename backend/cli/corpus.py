@@ -122,7 +122,10 @@ def known_format(name: str | None) -> None:
 
 
 def read_columns(values: list[str]) -> Mapping[str, str]:
-    """Read `start=begin,end=finish` as a mapping. Any other form is wrong usage."""
+    """Return the column of a file for each field, from `--columns start=begin,end=finish` split at its commas.
+
+    Any other form, and a field that is given twice, is wrong usage.
+    """
     pairs = [part.partition("=") for part in values]
     text = ",".join(values)
     if not all(name and column for name, _, column in pairs):

@@ -160,7 +160,10 @@ def evaluate(
 
 
 def _require_place(path: Path | None) -> None:
-    """Refuse a file that cannot be written. This is checked before scoring, because scoring may take minutes."""
+    """Refuse, before scoring, a path at which no file can be written; scoring may take minutes.
+
+    None and `-` (standard output) are accepted.
+    """
     if path is None or str(path) == "-":
         return
     if path.is_dir():
@@ -176,16 +179,17 @@ _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "
 def print_scores(
     summary: dict[str, Any], style: "Shown", boards: Mapping[str, "Scoreboard"], *, everything: bool, chosen: bool
 ) -> None:
-    """Print warnings and notes first, then the scores in brief, or all of them.
+    """Print warnings and notes, then the scores: the main measure only, or all measures.
 
-    Several splits, or models with variants, are printed as the tables of papers; other runs side by side.
+    If there are several splits, or models with variants, models and variants are the rows of a table as in papers, and
+    splits are columns. Otherwise runs are listed in one table.
 
     Args:
         summary: the scores.
         style: the format of numbers.
-        boards: the scoreboard of each split.
+        boards: the scores of every query, for the warnings, by split.
         everything: whether to print all measures with the meaning of their keys.
-        chosen: whether measures were named by an option: then none is left out.
+        chosen: whether the user chose measures by an option; then all of these are printed.
     """
     from backend.scoring.views import brief, splits
 
@@ -205,7 +209,7 @@ def print_scores(
 
 
 def _print_paper(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> None:
-    """Print models and their variants, split beside split."""
+    """Print a table as in papers: a row for each model and variant, and columns for each split."""
     from backend.scoring.views import paper, ranking, splits
     from backend.scoring.views.table import legend as score_legend
 
@@ -219,7 +223,7 @@ def _print_paper(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> 
 
 
 def _print_runs(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> None:
-    """Print runs side by side, below the preset and every non-default option."""
+    """Print the preset and every option that is not its default, then a table with all runs."""
     from backend.scoring.views import brief, errors, ranking, splits
     from backend.scoring.views.table import legend as score_legend
 

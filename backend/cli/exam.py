@@ -66,7 +66,11 @@ class ExamOptions:
     ] = None
 
     def drawn(self) -> dict[str, Any]:
-        """Return the options that decide which pairs the exam draws, and how its answers are marked."""
+        """Return the options for drawing and marking an exam, as keyword arguments for `preview_exam` and `set_exam`.
+
+        They are the numbers of queries and pairs, the seed, the misses allowed, the source of the answer key, and
+        `spread`.
+        """
         return {
             **{"queries": self.queries, "pairs": self.pairs, "seed": self.seed, "most_missed": self.most_missed},
             **{"key": ExamKey(self.key), "spread": self.spread},
@@ -81,7 +85,8 @@ class ExamOptions:
 def preview(folder: Dir, *, options: ExamOptions, json: Json = False) -> None:
     """Preview an exam, and how guessing would score in it.
 
-    Nothing is set. In random guesses, all grades of the scale are equally likely. The page Exam shows the pairs.
+    This does not set the exam. For random guesses, every grade of the scale is equally likely. To see the pairs, open
+    the page Exam.
 
     Example: reelrank exam preview my-project --queries 10 --pairs 10
     """
@@ -114,9 +119,10 @@ def set_exam(
 ) -> None:
     """Set the exam that annotators have to pass before they judge.
 
-    This replaces the current exam. An answer misses if it differs from the answer key by more than the tolerance of
-    a pair. With --key median or own, the exam asks the top candidates of open pairs. They are reserved while it
-    runs, and the answer key comes later. Preview an exam of settled pairs with `reelrank exam preview`.
+    This replaces the current exam. An answer is a miss if it differs from the answer key by more than the scale's
+    tolerance. By default, the exam uses pairs whose relevance is settled. With --key median or own, it uses open pairs:
+    the top candidates of drawn queries. Annotators cannot grade these pairs while the exam runs, and the answer key is
+    made later. To preview an exam of settled pairs, use `reelrank exam preview`.
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
@@ -149,8 +155,9 @@ def set_exam(
 def close(folder: Dir, although: Although = "") -> None:
     """Close an exam with --key median, and make the median its key.
 
-    At least two annotators must have finished. Everybody who handed in then gets a result. For an exam with --key
-    own, this accepts a lead's answer key that guessing would pass; give the reason with --although.
+    At least two annotators must have finished. Then everybody who handed in an attempt gets a result. An answer key by
+    a lead (--key own) is accepted when the lead hands it in, unless an annotator could pass by guessing. To accept it
+    then, use this command with a reason in --although.
 
     Example: reelrank exam close my-project
     """
@@ -165,9 +172,9 @@ def close(folder: Dir, although: Although = "") -> None:
 def use(folder: Dir) -> None:
     """Count the answers to an exam of open pairs as judgements.
 
-    Uses the first attempts that were handed in to the newest such exam. At most two annotators count per pair,
-    drawn with the seed of the exam and spread evenly. You can do this once, when the exam has its answer key or is
-    over.
+    This uses the newest exam that was set with --key median or own, and the first attempt of each annotator who handed
+    one in. At most two annotators count per pair. They are drawn with the seed of the exam, so that all annotators get
+    a similar number. You can do this once, after the exam has its answer key or was ended.
 
     Example: reelrank exam use my-project
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def status(folder: Dir, json: Json = False) -> None:
-    """Show the current exam, its stage, and how each annotator stands.
+    """Show the current exam, and each annotator's progress and result.
 
     Example: reelrank exam status my-project
     """
@@ -55,7 +55,8 @@ def results(
 ) -> None:
     """Show the results of all first attempts: misses and kappas.
 
-    Each has a 95 % interval. "missed after" counts clips that were missed again after the explanation.
+    Each figure has a 95 % interval. "missed first" counts the answers as handed in. "missed after" counts the clips
+    that the annotator missed again after reading the explanation.
 
     Example: reelrank exam results my-project --csv exam.csv
     """
@@ -100,10 +101,10 @@ def _row(row: "ExamPerson") -> tuple[object, ...]:
 
 
 def _figures(name: str, outcome: "ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
-    """Return the table rows of one outcome: a row for each figure.
+    """Return the table rows of one annotator's exam result: a row for each figure.
 
-    A row is (name of the person, figure, n, value, low end and high end of its interval, why either is undefined). The
-    name is in the first row only.
+    A row is (annotator's name, figure, number of answers or people, value, low and high end of its interval, reason).
+    The reason says why the value or the interval is undefined, and is empty otherwise. Only the first row has the name.
     """
     figures = {
         "missed first, %": (outcome.missed_first, 100, 1),

@@ -97,9 +97,9 @@ def agreement(
 def _board(
     place: Path, part: BoardPart, scale: str | None, comparison_file: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
-    """Return the agreement figures, and the comparison with another aggregation.
+    """Return the agreement figures, and how mean, median and Dawid-Skene differ from the consensus rule.
 
-    The comparison is made only if `comparison_file` is given, and is also written to it; None if not.
+    The comparison is made only if `comparison_file` is given, and is also written to that file. Otherwise it is None.
     """
     from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
 
@@ -135,7 +135,7 @@ def _board(
 
 
 def _say_others(compared: "AggregatorReport", file: Path | None) -> None:
-    """Print how many pairs another aggregation would settle differently."""
+    """Print for how many pairs the mean, the median and Dawid-Skene give another relevance than the consensus rule."""
     say("")
     rows = [
         (
@@ -168,7 +168,7 @@ def _figure_cells(figure: Figure, form: str) -> tuple[str, str]:
 
 
 def _settled_row(part: Verdicts) -> tuple[str, ...]:
-    """Format how many pairs of a part have each verdict, each count with its share of the pairs."""
+    """Return a table row: how many pairs of a split, or of the whole campaign, were settled in each way, and shares."""
     counts = (part.by_two, part.by_four, part.by_six, part.adjudicated, part.discarded, part.waiting)
     return part.part, f"{part.pairs:,}", *(f"{count:,} ({count / part.pairs:.1%})" for count in counts)
 
@@ -194,9 +194,9 @@ def import_judgements(
 ) -> None:
     """Import the judgements of an earlier campaign.
 
-    All of them are imported or none, and the consensus rule settles their pairs. With --pairs, missing queries,
-    moments and batches are added, and annotators can continue where that campaign stopped. Without it, a pair that
-    the project does not have is stored as a number with grades.
+    If one row is wrong, none is imported. The consensus rule then computes the relevance of each pair. With --pairs,
+    missing queries, moments and batches are added, and annotators can continue where that campaign stopped. Without
+    --pairs, a pair that the project does not know is stored as its number and its grades only.
 
     Example: reelrank import-judgements my-project raw_annotation.csv --pairs raw_query_moment_pair.csv
     """
@@ -221,7 +221,11 @@ def import_judgements(
 
 
 def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
-    """Print how many annotators, videos, pairs and so on were added, how many pairs existed, and what differs."""
+    """Print how many annotators, videos, pairs and so on were added, and how many pairs existed already.
+
+    `with_file` says whether a file of pairs was given; then the number of its pairs without a grade is printed too. So
+    is the number of pairs for which the imported file states another verdict or relevance.
+    """
     say(
         f"New: {counted(report.people_added, 'annotator')}, {counted(report.videos, 'video')}, "
         f"{counted(report.moments, 'moment')}, {counted(report.queries, 'query', 'queries')}, "
@@ -237,7 +241,7 @@ def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
 
 
 def _say_verdicts(report: "JudgementsReport") -> None:
-    """Print the verdicts of the pairs."""
+    """Print how many of the imported pairs are settled, discarded or disputed, and how many have one grade only."""
     without = report.pairs - report.consensus - report.adjudicated
     decided = f", {report.adjudicated:,} adjudicated" if report.adjudicated else ""
     say(
@@ -288,9 +292,9 @@ def _rows_of(summary: dict[str, Any], noun: str) -> str:
 
 
 def _undecided(summary: dict[str, Any]) -> str:
-    """Return the number of pairs that lack grades, as the end of a sentence about discarded pairs; empty for none.
+    """Return the end of a sentence about discarded pairs: how many pairs lack grades; empty if none do.
 
-    They are among the discarded pairs if the file does not separate them; otherwise they are counted apart.
+    The text says "of them" if the file's discarded pairs include the pairs that lack grades.
     """
     waiting = sum(summary["undecided"].values())
     if not waiting:

@@ -93,7 +93,8 @@ def noise(
 ) -> None:
     """Measure how imprecise boundaries in the truth change scores.
 
-    Prints the RMSE of the systems' means.
+    Scores each run on many copies of the truth with randomly moved boundaries. For each measure, prints how far the
+    means differ from those on the given truth (root mean square).
 
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """

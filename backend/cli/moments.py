@@ -59,7 +59,8 @@ def moments(
     """Add videos without annotations; propose moments in them.
 
     Without options, list the videos and their moments. A video that cannot be read is listed with the reason; all
-    others are added. Moments that captions or pairs use never change. Change the others on the page Moments.
+    others are added. Moments that captions or pairs use never change. Leads can change other moments on the page
+    Moments.
 
     Example: reelrank moments my-project --videos my-videos --by shots
     """
@@ -162,7 +163,9 @@ def _list(project: "Project") -> None:
 
 
 def show(folder: Dir, json: Json = False) -> None:
-    """Show whether describing is open, for whom, and its progress.
+    """Show whether annotators may describe moments, and how far they are.
+
+    To describe is to mark a moment of a video and write a sentence for it.
 
     Example: reelrank describe show my-project, or for short: reelrank describe my-project
     """
@@ -202,10 +205,10 @@ def open_describing(
         float | None, option("--per-minute X", "Descriptions wanted per minute of video, from everybody together.")
     ] = None,
 ) -> None:
-    """Open describing: for all annotators and videos by default.
+    """Let annotators mark moments and write a sentence for each.
 
-    This replaces the earlier choice. Annotators get a page for it in their menu. What they write waits for review
-    on the page Captions.
+    By default, all annotators may do so, in all videos. A new call replaces the annotators, videos and numbers of the
+    earlier one. Annotators get a page for it in their menu. Leads review the descriptions on the page Captions.
 
     Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
     """
@@ -224,9 +227,9 @@ def open_describing(
 
 
 def close(folder: Dir) -> None:
-    """Stop describing.
+    """Stop annotators from describing further moments.
 
-    Descriptions stay, and those still open in a browser are saved.
+    Existing descriptions stay. A description that is still open in a browser is saved.
 
     Example: reelrank describe close my-project
     """

@@ -24,10 +24,11 @@ _NAMED = 5
 
 
 def stats(file: PoolFile, json: Json = False) -> None:
-    """Count queries, videos, positives and the pool.
+    """Count the queries, videos and positives of a file of pools.
 
-    These are the figures of Table 1 of the MVMR paper. Queries with a short pool are left out, and counted. Nothing
-    is written.
+    A pool is the set of videos in which a query is searched. Its positives are the videos that match the query. The
+    figures are those of Table 1 of the MVMR paper. Queries whose pool has too few videos are left out, and listed
+    below. Nothing is written.
 
     Example: reelrank mvmr stats charades_test_mvmr.json
     """
@@ -56,10 +57,11 @@ def figures(
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,
 ) -> None:
-    """Draw a query with its pool, the map of queries, similarities.
+    """Draw a query with its pool, a map of queries, and similarities.
 
-    These are Figures 3, 4 and 7 of the MVMR paper. Writes query, map and similarity as PNG and SVG, and the last
-    two also as CSV. Existing files are replaced.
+    These are Figures 3, 4 and 7 of the MVMR paper: a query with frames of videos of its pool, all queries as points,
+    and how similar queries are to positive and negative videos. Each is written as PNG and SVG. The map and the
+    similarities are also written as CSV. Existing files are replaced.
 
     Example: reelrank mvmr figures charades_test_mvmr.json figures --query 3MSZA#0 --encoder minilm
     """
@@ -77,7 +79,7 @@ def figures(
 
 
 def _name(ids: tuple[str, ...], singular: str, plural: str) -> None:
-    """Print how many queries a statement is about, and the first ids; nothing if there are none."""
+    """Print how many queries a sentence applies to, the sentence, and the first ids; nothing if there are none."""
     if ids:
         say(f"\n{len(ids):,} {singular if len(ids) == 1 else plural}:\n  {first_of(ids, _NAMED)}")
 
@@ -115,10 +117,11 @@ def negatives(
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Write how likely each video is a negative of each sentence.
+    """Write how likely each video is a training negative of a query.
 
-    These sampling probabilities, for training, come from similarity. The sentences as negatives of each video are
-    written too. Writes two Parquet files and manifest.json.
+    A training loop draws negatives with these probabilities, which are computed from similarities. Each sentence of
+    FILE is a query. A second file has the probabilities of drawing each sentence as a negative of a video. Writes these
+    two Parquet files and manifest.json.
 
     Example: reelrank mvmr negatives charades_train.json negatives --encoder minilm --t-tr 0.8
     """
@@ -168,11 +171,12 @@ def check(
     encoder: EncoderOption = None,
     kind: KindOption = None,
 ) -> None:
-    """Create a project in which people check a sample of pools.
+    """Create a project in which annotators check a sample of pools.
 
-    Annotators say whether a whole video matches a query. They do not see whether the pool has the video as positive
-    or negative. All positives of a query other than its own video are checked. Similarities come from MiniLM unless
-    --encoder names another encoder.
+    A pool holds the videos in which a query is searched: positives, which match it, and negatives. Annotators say
+    whether a whole video matches a query. They do not see whether the pool has the video as positive or negative. All
+    positives of a drawn query are checked, except the query's own video. Similarities come from MiniLM unless --encoder
+    names another encoder.
 
     Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
     """
@@ -201,9 +205,10 @@ def check(
 
 
 def check_report(folder: Dir, json: Json = False) -> None:
-    """Show the share of videos that are wrong in their pool.
+    """Show how many positives and negatives of pools are wrong.
 
-    It is computed from the settled videos, with a 95 % interval.
+    A positive is wrong if annotators say that it does not match its query, a negative if they say that it does. The
+    shares have 95 % intervals. Only videos on which the annotators have settled count.
 
     Example: reelrank mvmr check-report my-check --json
     """

@@ -61,7 +61,7 @@ def list_option(
 
 
 def typed(text: str) -> Any:
-    """Return the default of a list option as a user would type it, so that the help shows it."""
+    """Return the default of a list option as typer expects it: in one text, such as `10,20`, which the help shows."""
     return (text,)
 
 
@@ -118,14 +118,17 @@ def whole(place: AnyPlace, cluster: str | None) -> AnyPlace:
 
 
 def where(jobs: int | None, cluster: str | None, *, usual: int | None = None) -> Where:
-    """Return where to work, given --jobs and --cluster: by default in `usual` processes, or in one per core."""
+    """Return where to run the work: on the cluster, or in `jobs` processes of this machine.
+
+    Without both options it runs in `usual` processes, or in one per core. Both together are wrong usage.
+    """
     if jobs is not None and cluster is not None:
         raise typer.BadParameter("does not go with --cluster: leave one of them out", param_hint="--jobs")
     return Where(jobs or usual or os.cpu_count() or 1, cluster)
 
 
 def where_if_given(jobs: int | None, cluster: str | None) -> Where | None:
-    """Return where to work, given --jobs and --cluster; None if neither was given."""
+    """Return where to run the work, on the cluster or in `jobs` processes; None if the user chose neither."""
     return None if jobs is None and cluster is None else where(jobs, cluster)
 
 

@@ -99,9 +99,9 @@ def export(
 ) -> None:
     """Freeze a release: truth, training sets, raw annotations.
 
-    A manifest has the hash of every file. If captions were rewritten, the release has the imprecise ones. The same
-    state of a project always gives the same bytes. Only the format tvr-ranking is kept in the project; the others
-    are for other programs.
+    A release is a folder that never changes; its manifest has the hash of every file. If captions were rewritten to
+    replace names, the release has the rewritten captions. The same state of a project always gives the same bytes. Only
+    a release of the format tvr-ranking is also kept in the project. The other formats are for other programs.
 
     Example: reelrank export my-project release-1 --format tvr-ranking
     """
@@ -128,7 +128,7 @@ def export(
 
 
 def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, threshold: int | None) -> None:
-    """Write a format that is not kept in the project."""
+    """Write a release in a format for other programs, and print what was written."""
     from backend.campaign.release.export.exporting import export_form
 
     start = now()
@@ -144,7 +144,7 @@ def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, th
 def _say_release(
     report: "ReleaseReport | FormReport", options: ReleaseOptions, start: float, more: list[str], *notes: str
 ) -> None:
-    """Print what was written, and what is left out."""
+    """Print what a release contains, the hash of its manifest, the queries and pairs left out, and notes."""
     selection = report.selection
     say(
         f"{report.place}: {selection.count(Split.VAL)} validation and {selection.count(Split.TEST)} test queries with "
@@ -186,6 +186,9 @@ def pseudo_train(
     cluster: Cluster = None,
 ) -> None:
     """Write pseudo training sets: the top moments of each query.
+
+    A training query has no grades. In their place, its most similar moments are taken as relevant, weighted by
+    similarity.
 
     Example: reelrank pseudo-train my-project train --top 1,20,40
     """

@@ -99,7 +99,8 @@ def doctor(
 ) -> None:
     """Check that a project is consistent, or repair it.
 
-    The exit code is 1 if something is wrong. Judgements, seats and events never change, not even with --repair.
+    The exit code is 1 if something is wrong. A repair changes only what can be computed again. It never changes
+    judgements, the log, or which annotators work on which pairs.
 
     Example: reelrank doctor my-project
     """
@@ -130,9 +131,10 @@ def show(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show the counts of each stage, equal to those on the pages.
+    """Show how many captions, queries, grades and so on there are.
 
-    The keys of --json stay the same from version to version.
+    The counts are grouped by stage of the campaign. The pages of the web app show the same counts. The keys of --json
+    stay the same from version to version.
 
     Example: reelrank status show my-project --json
 

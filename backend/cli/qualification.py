@@ -79,9 +79,10 @@ def set_practice(
         Path, argument("FILE.csv", "One moment of the project per row: query,video,start,end,grade,explanation.")
     ],
 ) -> None:
-    """Replace the practice pairs by those of a file, in its order.
+    """Replace the practice pairs of the tutorial by those of a file.
 
-    A pair that still needs grades cannot be a practice pair.
+    New annotators grade practice pairs in the order of the file, and learn the right grades. A pair that still needs
+    grades cannot be a practice pair.
 
     Example: reelrank tutorial set my-project practice.csv
     """
@@ -92,7 +93,9 @@ def set_practice(
 
 
 def tutorial_status(folder: Dir, json: Json = False) -> None:
-    """Show whether the tutorial is on, and misses per practice pair.
+    """Show if the tutorial is on, and how practice pairs are answered.
+
+    The table has a row for each practice pair: how many annotators answered it, and how many of them missed its grade.
 
     Example: reelrank tutorial status my-project
     """
@@ -273,10 +276,10 @@ def set_gold(
 ) -> None:
     """Mix hidden gold questions into everybody's work.
 
-    Gold questions are pairs with a known grade. Annotators cannot tell them apart, and their answers are never
-    exported as work. Without --from they are settled pairs that a lead adjudicated or that annotators graded alike.
-    An annotator who was warned and falls below the same level again within a window is paused. A lead ends the
-    pause on the page People.
+    Gold questions are pairs with a known grade. Annotators cannot tell them apart from other pairs, and their answers
+    are never exported as work. Without --from, they are drawn from settled pairs that a lead adjudicated or that
+    annotators graded alike. Below the --warn level, an annotator is warned. Annotators are paused if they are below the
+    --pause level, or below the --warn level again after a warning. A lead ends the pause on the page People.
 
     Example: reelrank gold set my-project --share 0.05
     """

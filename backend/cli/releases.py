@@ -45,7 +45,7 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
     """Check a release, and list every problem in it.
 
     Takes any release in the format of TVR-Ranking. Checks hashes, shapes, times, videos, pairs, splits and training
-    sets, and whether the grades give the relevances.
+    sets. It also checks that each pair's relevance follows from its grades.
 
     Example: reelrank validate release-1
     """
@@ -144,8 +144,8 @@ def diff(
 ) -> None:
     """List what changed from one release to another, and why.
 
-    Covers queries, pairs and relevances. Verdicts and grades come from the releases. With --project, what leads did
-    in between comes from its log.
+    Compares queries, pairs and relevances. The reasons are computed from the grades in the releases. With --project,
+    the project's log also tells what leads did between the releases.
 
     Example: reelrank diff release-1 release-2 --project my-project
     """

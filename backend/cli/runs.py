@@ -161,8 +161,9 @@ def match_run(
 ) -> None:
     """Convert a run for ir_measures or trec_eval.
 
-    Each prediction gets the id of the moment that it matches. With the qrels, nDCG@K of these programs is NDCG@K,
-    IoU>=mu of preset `paper`. Write one file for each mu.
+    Each prediction gets the id of the moment of the truth that it matches. --qrels writes the truth with the same ids.
+    From both files these programs compute an nDCG@K that equals NDCG@K, IoU>=mu, of `reelrank evaluate` with preset
+    `paper`. Write one run file for each mu.
 
     Example: reelrank match-run --truth val.json --run mine.json --mu 0.5 mine.trec --qrels val.qrels
     """

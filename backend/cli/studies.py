@@ -70,7 +70,7 @@ class StudyOptions:
 
 
 def two_files(text: str) -> tuple[str, tuple[Path, Path]]:
-    """Read a model from `NAME=VAL,TEST`."""
+    """Return (model name, (validation run, test run)) from a text `NAME=VAL,TEST`; another form is wrong usage."""
     name, _, files = text.partition("=")
     parts = files.split(",")
     if not name or len(parts) != 2 or not all(parts):
@@ -79,17 +79,23 @@ def two_files(text: str) -> tuple[str, tuple[Path, Path]]:
 
 
 def as_text(value: Any, form: str) -> str:
-    """Return a number as text, or `-` if it is undefined."""
+    """Format a number by a format specification such as `.4f`; `-` if it is None, which means undefined."""
     return "-" if value is None else format(value, form)
 
 
 def matrix(
     study: "Study", fields: tuple[str, str, str], title: str, form: str
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the header and the rows of a table that compares every measure with the first few.
+    """Return the header and the rows of a table in which each row is a measure, and the columns are the first measures.
 
-    Columns are headed by the numbers of their measures, because names would not fit. They are headed by names if
-    columns and rows are different measures.
+    If rows and columns are the same measures, rows are numbered, and columns are headed by these numbers to save room.
+    Otherwise columns are headed by names.
+
+    Args:
+        study: the study; each of its rows compares two measures.
+        fields: the fields of such a row that hold the table's row, its column and the number.
+        title: the head of the first column.
+        form: the format of the numbers, such as `.3f`.
     """
     first, second, value = fields
     names = list(dict.fromkeys(str(row[first]) for row in study.rows))
@@ -184,7 +190,8 @@ def theory(
 ) -> None:
     """Compute bias, variance and MSE of R@1 and AxIoU@1.
 
-    R@1 is at IoU>=theta. All are closed forms under Gaussian noise; the bias is squared.
+    Assumes that the measured IoU is the true IoU r plus Gaussian noise, and uses the closed formulas for this case. R@1
+    counts a prediction as right if its IoU is at least theta. The column for the bias has its square.
 
     Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
     """

@@ -161,8 +161,8 @@ def queued(
 ) -> None:
     """Cut the clips of all pairs that wait for grades.
 
-    Clips that are needed first are cut first. You can stop the command and run it again, also while the server
-    runs. Clips that a clip bucket has are not cut, and those that it lacks are copied to it.
+    Clips that are needed first are cut first. You can stop the command and run it again, also while the server runs. If
+    the project shares clips in a bucket, clips from the bucket are not cut again, and missing ones are copied to it.
 
     Example: reelrank clips queued my-project --jobs 4, or for short: reelrank clips my-project --jobs 4
     """

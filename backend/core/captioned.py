@@ -24,9 +24,10 @@ _DIDEMO_SEGMENTS = 6
 class CaptionedMoment:
     """One entry of an annotation file: a half-open span `[start_s, end_s)` of a video and a sentence about it.
 
-    `row` is the line of the entry in the file, or its number among the entries of a JSON document, from 1. Some
-    documents have a list of sentences for each video. There nobody could look up row 23,117, so `sentence` is the
-    number of the sentence in the list of its video, from 1. The name of the video is in its composed form (NFC).
+    `row` is the line of the entry in the file, or its number among the entries of a JSON document, from 1. If a
+    document has a list of sentences for each video, `sentence` is the number of the sentence in that list, from 1.
+    Messages then name it, because a reader cannot find row 23,117. The name of the video is in Unicode's composed form
+    (NFC).
     """
 
     video: str
@@ -76,9 +77,9 @@ class _Sentences(msgspec.Struct):
     sentences: list[msgspec.Raw]
 
     def measures(self) -> tuple[float, float]:
-        """Return the video's duration in seconds, and how many units of its times make a second.
+        """Return the video's duration in seconds, and how many units of its times make one second.
 
-        The units are seconds or frames.
+        A time is in seconds, so this is 1, or in frames, so this is the frame rate.
         """
         raise NotImplementedError
 
@@ -105,9 +106,10 @@ _TEXT = msgspec.json.Decoder(str)
 
 
 def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
-    """Parse a JSON object of videos with timed sentences (ActivityNet Captions, Charades-STA, TACoS).
+    """Return (moments, problems, notes) of a JSON object of videos with timed sentences.
 
-    White space around sentences is stripped: these files were made by cutting paragraphs into sentences.
+    This is the format of ActivityNet Captions, Charades-STA and TACoS. There is a problem for each bad entry. White
+    space around sentences is stripped, because these files were made by cutting paragraphs; a note says how often.
 
     Args:
         data: the bytes of the file.
@@ -150,7 +152,9 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
 
 
 def charades_lines(data: bytes, file: str) -> Parsing:
-    """Parse lines `VIDEO start end##sentence`, with times in seconds, as Charades-STA was published.
+    """Return (moments, problems, notes) of lines `VIDEO start end##sentence`, as Charades-STA was published.
+
+    Times are in seconds. There is a problem for each bad line, and no note.
 
     Raises:
         InputError: the file is not UTF-8, or empty.

@@ -97,7 +97,7 @@ class ClusterCrew(Generic[Unit, Result]):
             self._client.replicate([self._shared])  # otherwise all units would go to the one worker that has it
 
     def submit(self, unit: Unit) -> Any:
-        """Submit a unit and return the future of its result."""
+        """Start a unit of work on a worker, and return the future of its result."""
         return self._task(_run_unit, self._shared, unit)
 
     def _task(self, function: Callable[..., Any], *arguments: object) -> Any:
@@ -120,10 +120,10 @@ class ClusterCrew(Generic[Unit, Result]):
             return ended
 
     def result(self, future: Any) -> Any:
-        """Return the result of a future that has ended, or raise the unit's error.
+        """Return the result of a future that has ended, or raise the error of its unit of work.
 
         Raises:
-            WorkerDied: the unit's workers died.
+            WorkerDied: the workers that ran it died.
             ClusterUnavailable: the scheduler no longer answers, or has no worker.
         """
         from distributed import KilledWorker
@@ -142,7 +142,7 @@ class ClusterCrew(Generic[Unit, Result]):
                     self._check_workers()
 
     def close(self) -> None:
-        """Start no more units. Workers finish the running ones, but nobody waits for them."""
+        """Start no more units of work. Workers finish the running ones, but nobody waits for them."""
         self._marks.close()
         self._client.loop.asyncio_loop.set_exception_handler(_report_loop_error)
         self._client.close()
@@ -232,9 +232,9 @@ def _shortcoming(version: str, requirements: Collection[Requirement]) -> str:
 
 
 def _report_loop_error(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report errors of Dask's event loop, except those that arise because the loop ends while it still waits.
+    """Report errors of Dask's event loop, except the harmless ones that occur because the loop ends.
 
-    A pause after a message, or a wait for several units, may time out just as the loop ends. That does no harm.
+    When the loop ends, a pause or a wait for several units in it may time out.
     """
     from distributed.client import AllExit
 
@@ -247,11 +247,11 @@ def _bundle(*carried: object) -> tuple[object, ...]:
 
 
 def _run_unit(carried: tuple[str, Collection[Requirement], Callable[[Any, Any], Any], Any], unit: object) -> Any:
-    """Run a unit in this worker, and return its result.
+    """Run a unit of work in this worker, and return its result.
 
     `carried` is the same for all units: a key of the work, the requirements, the function, and the data shared by all
-    units. Before its first unit, the worker checks that it has all that the work needs, because it may have joined
-    late.
+    units. Before its first unit, the worker checks that it meets the requirements, because it may have joined the
+    cluster after the work began.
     """
     key, requirements, work, shared = carried
     if key not in _seen:

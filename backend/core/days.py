@@ -10,9 +10,8 @@ DAY_MS = 24 * 3_600_000
 def within_a_day(*parts_ms: int) -> tuple[int, ...]:
     """Reduce one person's working times of one day in proportion, so that they add up to at most 24 h.
 
-    Every report uses this, because stored times may be longer than a day. Credited time is bounded
-    (`backend.campaign.setup.people.crediting`), but work of one day may arrive on the next, and older rows hold
-    whatever a browser claimed.
+    Every report uses this, because stored times may add up to more. Work of one day may arrive at the server on the
+    next day, and old records hold whatever time a browser claimed.
 
     Args:
         parts_ms: the working times in milliseconds.

@@ -12,11 +12,11 @@ from backend.core.messages import Said, joined, said, said_n
 
 
 class ReelRankError(Exception):
-    """Base of all errors that people read. `backend.core.messages` makes its text, in words for whoever caused it."""
+    """Base of all errors that users read. Their texts are translatable messages (`backend.core.messages`)."""
 
     @classmethod
     def said(cls, text: str, /, **values: object) -> Self:
-        """Return an error with a translatable text; see `messages.said`."""
+        """Return an error with a translatable text: a template in which `values` replace the names in braces."""
         return cls(Said(text, values))
 
 
@@ -129,8 +129,8 @@ class Overtaken(ReelRankError):
 
 
 class SeatUnavailable(ReelRankError):
-    """The person has no seat at this pair (any more), so the grade cannot count."""
+    """The annotator has no place (any more) at this pair of a query and a clip, so their grade cannot count."""
 
 
 class PairLocked(ReelRankError):
-    """The pair is settled, or its grade can no longer be changed."""
+    """The pair of a query and a clip has enough grades for its relevance, or its grade can no longer be changed."""

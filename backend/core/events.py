@@ -19,7 +19,11 @@ _DECLARATION = re.compile(r"^[A-Z_]+ = Event\(", re.MULTILINE)
 
 
 class EventGroup(StrEnum):
-    """The groups of entries in the activity log. `GRADES` holds judgements, the other groups hold events."""
+    """The groups of entries in the activity log.
+
+    `GRADES` are the grades that annotators gave, which are stored as judgements. Entries of the other groups are stored
+    as events.
+    """
 
     DECISIONS = "decisions"
     PEOPLE = "people"
@@ -32,11 +36,14 @@ class EventGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """A kind of event. The docstring below its declaration says what its payload holds.
+    """A kind of action that the log records, such as opening a batch.
 
-    `kind` is its name in the log. `words` say what was done, and are shown after the name of the person. They are a
-    text with keys of the payload in braces, or a function that makes the text from the payload. A reason in the payload
-    is added after these words, unless `tells_reason` says that they contain it already.
+    Each recorded event has a payload: a dict with details of the action. The docstring below the declaration of a kind
+    says what its payload holds.
+
+    `kind` is its name in the log. `words` say what was done, and are shown after the name of the user. They are a text
+    with keys of the payload in braces, or a function that makes the text from the payload. A reason in the payload is
+    added after these words, unless `tells_reason` says that they contain it already.
     """
 
     kind: str
@@ -79,9 +86,9 @@ def value_text(value: object) -> str:
 
 @cache
 def find_events() -> Mapping[str, Event]:
-    """Return every event by its kind, in alphabetical order.
+    """Return every kind of event that ReelRank declares, by its name in the log, in alphabetical order.
 
-    Only modules with a line that begins with `NAME = Event(` are imported.
+    To find them, this imports the modules that have a line beginning with `NAME = Event(`, and no others.
     """
     backend = Path(__file__).parents[1]
     files = [file for file in backend.rglob("*.py") if _DECLARATION.search(file.read_text(encoding="utf-8"))]
@@ -90,7 +97,7 @@ def find_events() -> Mapping[str, Event]:
 
 
 def by_kind(events: Iterable[Event]) -> Mapping[str, Event]:
-    """Return events by their kind, in alphabetical order.
+    """Return events by their name in the log (`kind`), in alphabetical order.
 
     Raises:
         ValueError: two events have the same kind.

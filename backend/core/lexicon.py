@@ -45,9 +45,9 @@ def english(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def reads_english(words: Iterable[str]) -> bool:
-    """Return whether most of these words of some texts are English.
+    """Return whether most of the first words of a text are English; True if there are too few words to tell.
 
-    The words are in lower case, in the order of the texts. Too few words to tell count as English.
+    The words are in lower case and in the order of the text. Several texts may be given one after another.
 
     >>> reads_english("rachel gives ross a cup".split()), reads_english("das kind gibt ihm eine tasse".split() * 9)
     (True, False)

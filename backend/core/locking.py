@@ -1,4 +1,4 @@
-"""Lock files against all processes and threads, on one machine or a shared disk."""
+"""Lock files between processes and threads, on one machine or on a shared disk."""
 
 import fcntl
 import os

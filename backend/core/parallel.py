@@ -104,8 +104,8 @@ def each_unit(
         sees: see `run_units`.
         fills: see `run_units`.
         apart: whether to use another process even if `where` names one job, because a unit may crash its process.
-        kept: whether that process may be one that an earlier call started. It still has the environment and stores of
-            that time.
+        kept: whether one job with `apart` may run in a process that an earlier call started. Such a process has the
+            environment variables of that earlier time, and clients of object storage made with them.
         lost: gets a unit whose process died every time, and how it died; returns the unit's result. Without it,
             `WorkerLost` is raised.
 
@@ -190,10 +190,11 @@ def _retry(
 
 
 class _Processes(Generic[Unit, Result]):
-    """Worker processes of this machine. If one dies, loky replaces all of them.
+    """Worker processes of this machine, which run units of work. If one dies, loky replaces all of them.
 
     Attributes:
-        at_once: the most units to submit at a time, so that no process idles and few units are started in vain.
+        at_once: the most units to submit at a time. With fewer, processes would wait; with more, units would be started
+            in vain when the work is stopped.
     """
 
     def __init__(self, processes: int, work: Callable[[Any, Unit], Result], shared: object) -> None:
@@ -202,7 +203,7 @@ class _Processes(Generic[Unit, Result]):
         self.at_once = processes + 1
 
     def submit(self, unit: Unit) -> Future[Result]:
-        """Submit a unit and return the future of its result."""
+        """Start a unit of work in a process, and return the future of its result."""
         try:
             return self._pool.submit(_run_unit, unit)
         except BrokenExecutor:
@@ -215,10 +216,10 @@ class _Processes(Generic[Unit, Result]):
         return wait(futures, return_when=FIRST_COMPLETED).done
 
     def result(self, future: Future[Result]) -> Result:
-        """Return the result of a future that has ended, or raise the unit's error.
+        """Return the result of a future that has ended, or raise the error of its unit of work.
 
         Raises:
-            WorkerDied: the unit's process died.
+            WorkerDied: the process that ran it died.
         """
         try:
             return future.result()
@@ -227,7 +228,7 @@ class _Processes(Generic[Unit, Result]):
             raise WorkerDied(codes[1] if codes else str(error)) from error
 
     def close(self) -> None:
-        """Start no more units, and wait for the running ones."""
+        """Start no more units of work, and wait for the running ones."""
         self._pool.shutdown()
 
 
@@ -254,7 +255,7 @@ class _KeptProcess(_Processes[Unit, Result]):
 
 
 def _run_in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object, unit: object) -> Any:
-    """Run a unit in a folder, because its paths may be relative."""
+    """Run a unit of work with `folder` as the current folder, so that relative paths mean the same as in the caller."""
     os.chdir(folder)
     return work(shared, unit)
 

@@ -1,8 +1,8 @@
 """Start worker processes on this machine, and limit the time and memory of a piece of work.
 
 Worker processes come from loky. They start without the main module and end with their parent. Python's own spawned
-processes run the main module of the parent again: the whole command line or, in a Streamlit server, the page that is
-open. Besides, such a worker waits forever if its parent is killed, because it holds the other end of its own queue.
+processes do neither. They run the main module of the parent again: the whole command line or, in a Streamlit server,
+the page that is open. If their parent is killed, they wait forever for more work.
 
 Limits are on processor time, so that a busy machine rejects nothing that an idle one accepts, and on memory.
 """
@@ -103,7 +103,11 @@ def is_ending() -> bool:
 
 @cache
 def _life_line() -> "tuple[Connection, Connection]":
-    """Return a pipe that nobody writes to; its sending end closes when this process ends, however it ends."""
+    """Return the (receiving, sending) ends of a pipe that tells workers when this process ends.
+
+    Nothing is ever sent. Each worker waits at the receiving end. The sending end closes when this process ends, even if
+    it is killed, and then the worker ends too.
+    """
     from multiprocessing import Pipe
 
     return Pipe(duplex=False)
@@ -159,9 +163,9 @@ def mark_as_worker() -> None:
 def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
     """Limit the processor time and the additional memory of the block of code inside.
 
-    The block is limited in the main thread only, because timers interrupt no other. A worker process that does not
-    stop is killed `GRACE_S` seconds after its limit, even inside a library. A process that is no worker is never
-    killed: whoever waits for it can end it.
+    Outside the main thread there is no limit, because a timer can interrupt the main thread only. A worker process that
+    does not stop is killed `GRACE_S` seconds after its limit, even inside a library. A process that is no worker is
+    never killed: whoever waits for it can end it.
 
     Args:
         cpu_s: seconds of processor time of this process.

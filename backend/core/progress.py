@@ -10,5 +10,5 @@ Steps = Callable[[int, int], None]
 
 
 def steps_of(progress: Progress | None, name: str) -> Steps | None:
-    """Return a `Steps` function that reports one piece of work under a name; None if `progress` is None."""
+    """Return a function that reports (steps done, all steps) to `progress` under a name; None without `progress`."""
     return (lambda done, total: progress(name, done, total)) if progress else None

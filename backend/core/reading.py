@@ -170,7 +170,10 @@ def sample(data: bytes, file: str) -> Sample:
 
 
 def json_lines(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
-    """Decode a file of one JSON object a line; return the entries with their rows, and a problem for each bad line."""
+    """Decode a file with one JSON object a line; return (line number, entry) for each, and a problem for each bad line.
+
+    Line numbers start at 1. Blank lines are skipped.
+    """
     # Not splitlines: captions may contain the other line ends of Unicode.
     rows = ((row, text) for row, text in enumerate(decode_text(data, file).split("\n"), start=1) if text.strip())
     return _decode(msgspec.json.Decoder(kind), rows, file)

@@ -33,7 +33,7 @@ class Moment(msgspec.Struct, gc=False, kw_only=True):
 
 
 class GradedMoment(Moment, gc=False, kw_only=True):
-    """A moment of the truth, with its relevance."""
+    """A moment in `val.json` or `test.json` with its relevance; `adjudicated` if a lead set that relevance."""
 
     relevance: int
     pair_id: int | str | None = None

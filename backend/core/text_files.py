@@ -388,7 +388,7 @@ def whole(text: str) -> int | None:
 
 
 def number(text: str) -> float | None:
-    """Return a text as a finite number; None if it is none."""
+    """Return a text as a finite number; None if the text is not such a number."""
     try:
         value = math.nan if "_" in text else float(text)
     except ValueError:
@@ -397,7 +397,7 @@ def number(text: str) -> float | None:
 
 
 def instant(text: str) -> float | None:
-    """Return a time in ISO 8601 as seconds since 1970 (UTC if it has no zone); None if the text is none.
+    """Return a time in ISO 8601 as seconds since 1970; None for any other text. A time without a zone is in UTC.
 
     >>> instant("2026-09-21T14:13:20Z"), instant("2026-09-21T16:13:20+02:00"), instant("yesterday")
     (1790000000.0, 1790000000.0, None)
@@ -443,9 +443,9 @@ def csv_text(columns: Sequence[str], rows: Iterable[Iterable[object]], *, for_pe
 
 
 class _Lines:
-    r"""Collect lines and end them as on Unix.
+    r"""Collect the lines that a CSV writer writes, and replace their `\r\n` ends by `\n`.
 
-    The CSV writer has to write `\r\n`, because it then quotes cells with either of these characters.
+    The writer itself must end lines with `\r\n`: then it puts cells that contain `\r` or `\n` in quotes.
     """
 
     def __init__(self) -> None:

@@ -63,11 +63,11 @@ def iou_float64(start: Floats, end: Floats, other_start: Floats, other_end: Floa
 
 
 def iou_float64_hull(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
-    """Return the intersection over the time from the earlier start to the later end, in float64, in [0, 1].
+    """Return the intersection divided by the hull, the time from the earlier start to the later end, in [0, 1].
 
-    The evaluators of Charades-STA (TALL, LGI, 2D-TAN) and QVHighlights (its R1) compute it so, element by element. If
-    moments overlap, that time is their union, but with other last bits than in `iou_float64`. Empty or undefined times
-    give 0.
+    This is computed in float64, element by element, as in the evaluators of Charades-STA (TALL, LGI, 2D-TAN) and
+    QVHighlights (its R1). The hull of two overlapping spans is their union. It is computed by another formula than in
+    `iou_float64`, so the last bits differ. Empty or undefined hulls give 0.
 
     >>> spans = [np.array([time]) for time in (44.35, 80.89, 31.88, 84.08)]
     >>> bool(iou_float64(*spans)[0] >= 0.7), bool(iou_float64_hull(*spans)[0] >= 0.7)
@@ -82,10 +82,10 @@ def iou_float64_hull(start: Floats, end: Floats, other_start: Floats, other_end:
 
 
 def iou_float32(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
-    """Return the intersection over union in float32, element by element, in [0, 1].
+    """Return the intersection over union computed in float32, element by element, in [0, 1].
 
-    The evaluators of TVR, MMN and MVMR compute it so: all times are rounded to float32, and the union goes from the
-    earlier start to the later end. Unions that are undefined or not positive give 0.
+    This follows the evaluators of TVR, MMN and MVMR. All times are rounded to float32, and the union is the time from
+    the earlier start to the later end. Unions that are undefined or not positive give 0.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
     >>> iou_float32(s, e, np.array([20.0]), np.array([28.0])) == np.float32(0.4)

@@ -1,8 +1,8 @@
-"""Share clips between front ends in a bucket, so that a clip is cut only once.
+"""Share clips in a bucket between several server processes, so that each clip is cut only once.
 
-Each front end keeps its own folder of clips. If a clip is not in the folder, the bucket is asked; clips that were cut
-are copied to the bucket. If the bucket is unreachable, clips are cut locally; the trouble is noted for the lead, and
-the bucket is not asked again for a while.
+Each server process keeps its own folder of clips. A clip that is not in the folder is copied from the bucket; if the
+bucket lacks it, it is cut and copied to the bucket. If the bucket is unreachable, clips are cut locally. The trouble is
+noted for leads, and the bucket is not asked again for a while.
 """
 
 import os
@@ -77,9 +77,10 @@ def stored(job: ClipJob, now: float) -> bool:
 
 
 def signed(job: ClipJob, now: float) -> str | None:
-    """Return an address for loading the clip from the bucket, valid for `signed_s` seconds; None if it is not there.
+    """Return a temporary address from which a browser can load the clip; None if the bucket lacks it or cannot be used.
 
-    The address holds the bucket, the clip's name, which is a keyed hash, and the signature.
+    The address is valid for `signed_s` seconds, a setting; if that is 0, the result is None. It consists of the bucket,
+    the clip's name (a keyed hash) and the signature.
     """
 
     def sign(store: "ObjectStore", key: str) -> str:
@@ -144,9 +145,10 @@ def _request(
     *,
     at_once: bool = False,
 ) -> Given | None:
-    """Call `ask` with the bucket and the key of `name`; return None if there is no such object or no usable bucket.
+    """Return the result of `ask(bucket, path)`, where `path` is that of the file `name` in the bucket.
 
-    After a failure the bucket is not asked for a while, unless `at_once` is True.
+    Return None if the bucket lacks the file, no bucket is set, or it fails. After a failure the bucket is not asked for
+    a while, unless `at_once` is True.
     """
     if cache.bucket is None or (not at_once and _is_away(cache, now)):
         return None

@@ -38,7 +38,7 @@ _DROPPED_BYTES = 200 * 1024**2
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
-    """Return the path of a finished clip; cut it now unless it is in the cache or its bucket.
+    """Return the path of a finished clip; cut it now unless it is in the folder of clips or in the shared bucket.
 
     If several processes ask for the same clip at once, one of them cuts it.
 
@@ -47,7 +47,7 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
         now: returns seconds since 1970-01-01 UTC; decides which clips were used least recently.
 
     Raises:
-        VideoUnreadable: the moment cannot be shown, or the video is not, or no longer, the one that the project knows.
+        VideoUnreadable: the moment cannot be shown, or the video's content is not the content that the project knows.
             Nothing is left behind, so a later call tries again.
         NoRoom: the disk is full even after clips were removed; nothing is left behind.
     """

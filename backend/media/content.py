@@ -18,7 +18,8 @@ _KEPT = 4096
 def sha256_of(source: Source) -> str:
     """Return the hash of a video's content in hex: of a file's bytes, or of a folder's frames in order and their rate.
 
-    A video at an address is not read. Its hash is that of its size and of the mark that the storage gave it.
+    A video at an address is not read: its size and the entity tag (ETag) that the storage reports are hashed. If there
+    is no tag, the time of the last change is used.
 
     Raises:
         VideoUnreadable: the video no longer exists, or may not be read.

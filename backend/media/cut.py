@@ -115,10 +115,10 @@ class CutSpan:
 def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profile | None = None) -> CutReport:
     """Write the moment `[start_s, end_s)` of `source` to `out`, as an MP4 file unless the profile says otherwise.
 
-    The clip holds the frames with `start_s <= time < end_s`. If the first of them comes late, the picture on screen at
-    the start is added (see `MomentFrames`). The first frame is shifted to 0, and the spacing is unchanged (in WebM to
-    the millisecond). The last frame lasts to the end of the moment, or of the file. Sound is cut to the sample and
-    encoded within a packet (21 ms).
+    The clip holds the frames with `start_s <= time < end_s`. If there is a long wait for the first of these frames, the
+    picture on screen at the start is put before it (see `MomentFrames`). The clip's first frame is at time 0, and the
+    times between frames are unchanged (in WebM to the millisecond). The last frame lasts to the end of the moment, or
+    of the file. Sound is cut exactly to the sample; once encoded, it is exact to one packet (21 ms).
 
     Raises:
         InputError: the span is empty, negative or not finite.
@@ -167,7 +167,7 @@ class _Clip:
     """A clip being cut, under a temporary name until it is complete."""
 
     def __init__(self, source: Source, span: CutSpan, profile: Profile, parts: ExitStack) -> None:
-        """Prepare a clip; leaving `parts` closes its files and removes unfinished ones."""
+        """Prepare a clip. When `parts` is closed, the clip's files are closed, and an unfinished file is removed."""
         self.wanted = span
         self.end = Fraction(span.end_s)
         self._source = source
@@ -194,7 +194,7 @@ class _Clip:
         self.writer.add(frame, picture)
 
     def finish(self) -> None:
-        """Write the rest and close all files; the clip keeps its temporary name."""
+        """Write what the encoders still hold and close all files; the clip keeps its temporary name."""
         if self.writer is not None and not self.done:
             self.writer.finish()
             self._open.close()

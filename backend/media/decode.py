@@ -210,7 +210,7 @@ def sound_ends_s(container: InputContainer, after_s: Fraction) -> Fraction:
 
 
 def end_of(packet: Packet[VideoStream] | Packet[AudioStream], stream: Stream) -> Fraction | None:
-    """Return when a packet stops being shown or heard (s); None if it never is."""
+    """Return when a packet stops being shown or heard (s); None if it has no time or is to be discarded."""
     time_s = time_of(packet, stream)
     if time_s is None or packet.is_discard:
         return None
@@ -230,9 +230,11 @@ class MomentFrames:
     """Choose the frames of `[start_s, end_s)` from a sequence in order, with the duration of each.
 
     A frame's exact time is rounded to a double before it is compared. So `start_s=2.2` means the frame at 11/5 s,
-    although the double 2.2 is a little more than 11/5. If the moment's first frame comes `wait_s` or more after the
-    start, the picture that is on screen at the start is shown before it. The last frame is held to the end. A moment
-    without a frame shows the picture on screen. If it has frames, but none can be decoded, nothing is shown.
+    although the double 2.2 is a little more than 11/5.
+
+    The first frame of a moment may come `wait_s` seconds or more after its start. Then the picture that is on screen at
+    the start is shown first. The last frame is held to the end. A moment without a frame shows the picture on screen.
+    If it has frames, but none can be decoded, nothing is shown.
     """
 
     def __init__(self, start_s: float, end_s: float, wait_s: Fraction, announced: Collection[Fraction]) -> None:
@@ -249,7 +251,7 @@ class MomentFrames:
         return self.start_s <= float(time_s) < self.end_s
 
     def add(self, frame: TimedFrame) -> Iterator[TimedFrame]:
-        """Yield the previous frame if it belongs to the moment: only now is its duration known."""
+        """Take the next frame; yield the frame before it, whose duration is known now, if it belongs to the moment."""
         if self.over:
             return
         start_s = Fraction(self.start_s)
@@ -270,7 +272,7 @@ class MomentFrames:
         self._shown = frame
 
     def finish(self, until_s: Fraction) -> Iterator[TimedFrame]:
-        """Yield the last frame, which is shown until `until_s` at most."""
+        """Yield the moment's last frame, which lasts until the moment's end, or until `until_s` if that is earlier."""
         if self.over:
             return
         self.over = True
@@ -281,10 +283,10 @@ class MomentFrames:
 
 
 class FrameSpan:
-    """The frames of `[start_s, end_s)` as `MomentFrames` chooses them; iterate once, then read the findings.
+    """The frames of `[start_s, end_s)` as `MomentFrames` chooses them, and what was found out about damage.
 
-    Frames in a folder are shown for long. So a span of a folder begins with the frame visible at its start, at that
-    frame's time.
+    Iterate over it once; afterwards its attributes and properties are known. In a folder of frames, one frame is shown
+    for a long time. So the span of a folder begins with the frame visible at its start, at that frame's own time.
 
     Attributes:
         ends_s: when the last frame that was read stops being shown. If that is within the span, the video ends there.
@@ -314,7 +316,7 @@ class FrameSpan:
 
     @property
     def damage(self) -> str | None:
-        """A message about damaged frames, for whoever has the file; None if there are none."""
+        """A message such as "damaged near 12.0 s: 71 of 75 frames"; None if no frame is damaged."""
         if self.damaged_s is None:
             return None
         return said(
@@ -326,7 +328,10 @@ class FrameSpan:
 
     @property
     def damaged_s(self) -> Fraction | None:
-        """Time of the first announced frame that was not decoded without an error; None if there is none."""
+        """Time of the first frame that the file announces but that could not be decoded without an error.
+
+        None if all of them could.
+        """
         return min(self._announced - self._intact, default=None)
 
     def moment(self, start_s: float, end_s: float) -> MomentFrames:
@@ -374,8 +379,8 @@ class FrameSpan:
     def _of_file(self, container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
         """Yield the frames of a file from a key frame at or before the start of the span, or from its beginning.
 
-        Decoding can begin at that key frame. Some key frames cannot be shown without the pictures before them, for
-        example if each picture renews only a part of the image.
+        Some key frames cannot be shown without the pictures before them, for example if each picture renews only a part
+        of the image. Then an earlier key frame is used.
         """
         back_s = 0
         start_s = Fraction(self._start_s)

@@ -191,7 +191,7 @@ class ClipWriter:
         self._add_sound(frame.time_s - self._zero_s)
 
     def finish(self) -> None:
-        """Write the rest of the sound and the pictures in the encoders, and close the file."""
+        """Write the remaining sound and the pictures that the encoders still hold, and close the file."""
         self._add_sound(None)
         self._mux(self._video.encode(None))
         if self._audio is not None:

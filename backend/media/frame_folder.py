@@ -23,7 +23,7 @@ _KINDS: tuple[tuple[bytes, _Kind], ...] = ((b"\xff\xd8", "mjpeg"), (b"\x89PNG", 
 
 
 def place_at(time_s: float, fps: Fraction) -> int:
-    """Return the index of the frame on screen at `time_s`: floor(time x fps), exact for decimals and frame times.
+    """Return the index of the frame on screen at `time_s`: floor(time x fps), without float errors at a frame's start.
 
     >>> place_at(2.0, Fraction(3)), place_at(2.3, Fraction(3)), place_at(7 / 3, Fraction(3))
     (6, 6, 7)

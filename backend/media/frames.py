@@ -25,11 +25,11 @@ _NO_END_S = 1e9
 
 
 def frame_times(source: Source) -> list[float]:
-    """Return the times of all frames that a video announces, from the first that can be shown, in rising seconds.
+    """Return the times of a video's frames in seconds, rising, from the first frame that can be shown.
 
-    Reads the video once and decodes one picture. Times count from the start of the video. Each is rounded once to a
-    double, so a clip cut from one of them to another has exactly these frames. If the first picture comes late, it is
-    shown from 0 on.
+    Reads the video once and decodes one picture; the times of later frames are those that the file states. Times count
+    from the start of the video. If the first picture comes late, it is shown from 0 on, so its time is 0. Times are
+    rounded once to a double. So a clip from one of these times to a later one has exactly the frames with a time in it.
 
     Raises:
         VideoUnreadable: it is no video, or none of its frames can be shown.
@@ -100,7 +100,14 @@ class FrameModel(Protocol):
     def frames(
         self, video_sha256: str, per_s: float, pictures: Callable[[], Iterable[NDArray[np.uint8]]], folder: Path
     ) -> NDArray[np.float32]:
-        """Return unit vectors `(frames, dim)` of the frames that `pictures` yields, from `folder` if cached there."""
+        """Return unit vectors `(frames, dim)` of a video's frames, from the cache if they are there.
+
+        Args:
+            video_sha256: the hash of the video's content, which names its vectors in the cache.
+            per_s: frames a second.
+            pictures: returns the frames; only called if the vectors are not cached.
+            folder: the cache of vectors.
+        """
         ...
 
 

@@ -53,7 +53,11 @@ def cut_gif(source: Source, start_s: float, end_s: float, out: Path) -> CutRepor
 
 @dataclass(slots=True)
 class _Chosen:
-    """The frames of a moment that go into its GIF; can be iterated more than once."""
+    """The frames of a moment that go into its GIF; can be iterated more than once.
+
+    After an iteration, `ends_s` is the end of the moment's last frame (seconds in the video), and `told` has the
+    warnings about the moment.
+    """
 
     source: Source
     start_s: float
@@ -62,10 +66,7 @@ class _Chosen:
     told: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Fraction, VideoFrame]]:
-        """Yield the time of each frame in the video, and its picture.
-
-        Afterwards `ends_s` is the end of the moment's last frame, and `told` has the warnings about the moment.
-        """
+        """Yield (time in the video in seconds, picture) of each frame."""
         with opened(self.source) as container:
             stream = picture_stream(container, self.source)
             span = FrameSpan(container, stream, self.start_s, self.end_s)
@@ -84,9 +85,9 @@ class _Chosen:
 
 
 def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
-    """Return the palette, the frames' times and the report.
+    """Return (palette, times of the frames, report on the GIF).
 
-    The times are in 1/100 s and begin at 0; the last one is the end of the last frame.
+    The times are in 1/100 s and begin at 0. One more time at the end says when the last frame ends.
     """
     graph: Graph | None = None
     times: list[Fraction] = []

@@ -131,8 +131,16 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
     """Return the job for the moment `[start_s, end_s)`.
 
     The file name is a hash of everything that affects the content. So equal names are equal clips, and a replaced video
-    is cut anew. `source` itself is not part of it, because files may move. Browsers see the name, so the hash is keyed
-    with the campaign's secret. Without the secret nobody can find out which moment of a public corpus a clip shows.
+    is cut anew. The place of the video is not hashed, because files may move. Browsers see the name, so the hash is
+    keyed with the campaign's secret. Without the secret nobody can find out which moment of a public corpus a clip
+    shows.
+
+    Args:
+        cache: the folder of clips, with the settings for making them.
+        source: the video.
+        start_s: start in seconds.
+        end_s: end in seconds.
+        identity: the hash of the video's content.
     """
     start_s, end_s = float(start_s), float(end_s)
     digest = keyed_digest(cache.secret, "clip", cache.profile.name, identity, repr(start_s), repr(end_s))
@@ -188,11 +196,11 @@ def _context_s(cache: ClipCache, there_s: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CutAhead:
-    """The result of cutting clips ahead.
+    """The result of cutting clips before annotators need them.
 
     Attributes:
         there: clips that existed already.
-        shared: clips that other front ends had cut, from the bucket.
+        shared: clips that the shared bucket already had.
         stored: existing clips that were added to the bucket.
         cut: clips cut now.
         left: clips not begun, because the cache has no room for them.

@@ -51,7 +51,7 @@ def within_bounds(source: Source, span_s: float = 0.0) -> Iterator[None]:
 
 
 def too_heavy(source: Source, died: str) -> VideoUnreadable:
-    """Return the error about a video that ends every process that reads it."""
+    """Return the error about a video that ends every process that reads it; `died` says how these processes ended."""
     return VideoUnreadable.named(
         source.name,
         said(

@@ -211,12 +211,13 @@ def survey(
     where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos.
+    """Measure many videos (duration, frame rate, size and more), and say why others cannot be shown.
 
     Args:
         videos: maps each name to its video.
         decode: whether to check every picture for damage; None does so if that is cheap (`CHEAP_BYTES`, no addresses).
-        known: maps hashes of contents decoded before to their damage. Those without damage are not decoded again.
+        known: what earlier checks found: the damage by the hash of a video's content, empty for none. A video without
+            damage is not checked again.
         where: on which machines to measure, never in this process; None for as many local processes as are worth it.
         progress: called with (videos measured, all).
 

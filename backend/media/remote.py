@@ -72,7 +72,7 @@ def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
 
 @cache
 def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
-    """Return a bucket or a server; use it within `explain_errors`, which turns its errors into messages.
+    """Return a client for a bucket or a web server; use it within `explain_errors`, so that errors become messages.
 
     If `hurried`, its requests give up within seconds: use this for data that can be had in another way.
     """
@@ -174,7 +174,10 @@ def opened_at(address: Address) -> "Iterator[InputContainer]":
 
 
 def content_of(address: Address) -> str:
-    """Return a hash in hex of a video's size and of the mark that the storage gave it, without reading the video.
+    """Return a hash in hex that stands for a video's content, without reading the video.
+
+    It is computed from the size and the entity tag (ETag) that the storage reports, or the time of the last change if
+    there is no tag.
 
     Raises:
         VideoUnreadable: there is nothing at the address.

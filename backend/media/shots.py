@@ -1,10 +1,10 @@
 """Find the shots of a video: what one camera recorded without a break, between cuts, dissolves and fades.
 
-Every frame is examined at 48 x 27 pixels. At a *cut* a frame differs much from the one before, several times more than
-its neighbours do, and the picture stays different afterwards. After a flash it does not, so a flash is no cut. In a
-*dissolve* the picture in the middle looks like the mean of the first and the last picture, which differ. The motion of
-things or of the camera does not look like that. If a lamp is switched on, the first and the last picture are too
-similar. A *fade* goes through a picture without any content.
+Every frame is examined at 48 x 27 pixels. At a *cut*, a frame differs from the one before several times more than its
+neighbours do, and the picture stays different afterwards. After a flash it does not stay different, so a flash is no
+cut. In a *dissolve*, the first and the last picture differ, and the picture in the middle looks like their mean. When
+things or the camera move, the middle does not look like that mean. When a lamp is switched on, the first and the last
+picture are too similar. A *fade* goes through a picture without any content.
 
 Measured against PySceneDetect in docs/decisions/080-moments.md.
 """
@@ -166,7 +166,12 @@ def _difference(first: _Pictures, second: _Pictures) -> _Numbers:
 
 
 def _cuts(steps: _Numbers, stays: _Numbers) -> list[int]:
-    """Return the indexes of frames that begin a shot with a cut."""
+    """Return the indexes of frames that begin a shot with a cut.
+
+    Args:
+        steps: the difference of each frame from the frame before it.
+        stays: the difference between the frame after it and the frame two before it, which stays large after a cut.
+    """
     places = []
     for n in np.flatnonzero(steps >= CUT).tolist():
         around = np.concatenate([steps[max(1, n - AROUND) : n], steps[n + 1 : n + 1 + AROUND]])
@@ -177,7 +182,7 @@ def _cuts(steps: _Numbers, stays: _Numbers) -> list[int]:
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the first index and the one after the last of each run of set flags."""
+    """Return (first index, index after the last) of each run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return [(int(first), int(end)) for first, end in edges.reshape(-1, 2)]
 

@@ -156,7 +156,10 @@ class _Run:
         self._graph = _converter(first.sound)
 
     def converted(self, frame: _Frame | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Convert a frame (None: the end). Yield blocks of samples that are ready, each with its place in samples."""
+        """Convert a frame, and yield (position of its first sample, samples) for each block that is ready.
+
+        None instead of a frame ends the run: the samples that the converter still holds are yielded.
+        """
         if frame is not None:
             self.ends += frame.length
         with suppress(av.FFmpegError):

@@ -54,7 +54,7 @@ def source_at(path: Place, fps: Fraction = USUAL_FPS) -> Source:
 
 
 def place_in(folder: Path, stored: str) -> Place:
-    """Return the place that a project stored: an address, or a path relative to its folder."""
+    """Return where a video is, from the text that a project stores: an address, or a path relative to `folder`."""
     return (
         Address(stored) if stored.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)) else on_disk(folder / stored)
     )
@@ -79,15 +79,16 @@ def as_source(video: Source) -> Source:
 
 
 def is_picture(name: str) -> bool:
-    """Return whether a file of this name is a frame; names that begin with a dot belong to file managers."""
+    """Return whether a file of this name can be a frame; files whose names begin with a dot are not frames."""
     return name.lower().endswith(PICTURES) and not name.startswith(".")
 
 
 def frame_files(folder: Path) -> list[Path | None]:
-    """Return the file of every frame in order; None stands for a frame that is missing, by the numbers of the others.
+    """Return the files of a folder's frames in order; None stands for a missing frame, found by a gap in the numbers.
 
-    Files are sorted by the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. If the numbers increase
-    by one with few gaps, they are taken as positions; else the files follow one another.
+    Files are sorted by the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. If few numbers are
+    missing between the first and the last, numbers are taken as positions. Otherwise the files simply follow one
+    another.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -112,7 +113,7 @@ def frame_files(folder: Path) -> list[Path | None]:
 
 
 def linked_frame(folder: Path) -> Path | None:
-    """Return a frame that is a link out of the folder, which could show a private picture; None where there is none."""
+    """Return a frame that is a link to a file outside the folder, perhaps a private picture; None if no frame is."""
     with os.scandir(folder) as entries:
         links = sorted(entry.name for entry in entries if is_picture(entry.name) and entry.is_symlink())
     return next((folder / name for name in links if leads_out(folder / name, folder)), None)

@@ -46,7 +46,10 @@ _ANCHORS = 12
 
 
 def start_of(container: InputContainer) -> Fraction:
-    """Return the time of a file's clock at its start, in seconds: what `ffmpeg -ss 0` seeks to, but not rounded."""
+    """Return the first time stamp of a file in seconds, not rounded; files need not count time from 0.
+
+    It is the time to which `ffmpeg -ss 0` seeks.
+    """
     if container.start_time is None:
         return Fraction(0)
     rounded_s = container.start_time * _MICROSECOND
@@ -104,7 +107,7 @@ def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
 def _timed_by_decoding(
     container: InputContainer, stream: VideoStream, packets: Iterator[Packet[Any]]
 ) -> Iterator[Packet[Any]]:
-    """Undo FFmpeg's guesses for packets that have only the time of their decoding."""
+    """Yield the packets with corrected times of showing, which FFmpeg had guessed from the times of decoding."""
     in_order = _guessed_in_order(container, stream)
     rate, base_s = stream.average_rate or stream.guessed_rate, stream.time_base
     usual = round(1 / (rate * base_s)) if rate and base_s else 0
@@ -187,10 +190,12 @@ class _Clock:
         return self._next_s[place] - back_s <= time_s <= max(self._next_s[place], latest_s) + FORTH_S
 
     def _turned(self, place: int, shown_s: Fraction, turn: int) -> int:
-        """Return the number of the clock's restart after which a stream continues; a new number if no known one fits.
+        """Return the number of the clock restart that a stream has now passed; a new number if no known restart fits.
 
-        `place` is the index of the stream, and `turn` the number of its restart so far. `shown_s` is the time of its
-        next packet by the clock.
+        Args:
+            place: the index of the stream.
+            shown_s: the time of its next packet by the clock, in seconds.
+            turn: the number of the last restart that the stream passed; 0 before the first.
         """
         ends_s = self._ends_s[place]
         for later in range(turn + 1, len(self._offsets_s)):
@@ -205,7 +210,11 @@ class _Clock:
 
 @dataclass(slots=True)
 class _Packets:
-    """The positions and times of all packets of a stream, in the order of the file."""
+    """The positions and times of all packets of a stream, in the order of the file.
+
+    Each array has one item for each packet, except `keys` and `key_times`, which have one for each key frame. Times are
+    in units of `base_s` seconds.
+    """
 
     base_s: Fraction
     marks: array[int] = field(default_factory=lambda: array("q"))
@@ -234,7 +243,10 @@ class _Packets:
         return self.keys[count - 1] if count else 0
 
     def before(self, number: int) -> int:
-        """Return the index of a packet with a known position, a little before packet `number`; 0 if there is none."""
+        """Return the index of a packet with a known position in the file, a little before packet `number`.
+
+        The index is 0 if there are too few such packets.
+        """
         places: set[int] = set()
         while number > 0 and len(places) < _ANCHORS:
             number -= 1
@@ -276,7 +288,7 @@ class _Packets:
     def _waits(self, number: int, other: int) -> bool:
         """Return whether packet `number` is shown after packet `other`, which follows it in the file.
 
-        That is so if none of the packets after `number`, up to `other`, is reordered.
+        That is so if no packet after `number`, up to `other`, is shown later than it is decoded.
         """
         return number < other and all(self.dts[n] >= self.pts[n] for n in range(number + 1, other + 1))
 
@@ -311,7 +323,15 @@ def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> 
 def _from_place(
     container: InputContainer, stream: Stream, known: _Packets, near: int, key: int
 ) -> Iterator[Packet[Any]] | None:
-    """Read from a little before packet `key`, and return the packets from `key` on; None if they are not found."""
+    """Return an iterator over the packets from number `key` on; None if they are not found.
+
+    Args:
+        container: the open file.
+        stream: the stream to read.
+        known: the positions and times of its packets.
+        near: the number of an earlier packet with a known position, at which reading begins.
+        key: the number of the first packet to return.
+    """
     numbers = range(key, near - 1, -1)
     by_place = {known.places[number]: number for number in numbers if known.places[number] >= 0}
     by_mark = {known.marks[number]: number for number in numbers}

@@ -50,8 +50,8 @@ class _Room:
 def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps | None = None) -> CutAhead:
     """Cut all missing clips of one cache, in order; can be interrupted and repeated.
 
-    No existing clip is removed to make room: when the cache has reached its size, the rest is left out. Clips in the
-    cache's bucket are taken from there, and missing ones are added to it.
+    No existing clip is removed to make room: when the cache has reached its size, no further clip is cut. Clips that
+    the shared bucket has are not cut, and clips that it lacks are added to it.
 
     Args:
         jobs: the clips, most urgent first.
@@ -162,7 +162,10 @@ def _units(jobs: Sequence[ClipJob]) -> Iterator[list[ClipJob]]:
 
 
 def _cut(_: None, jobs: list[ClipJob]) -> list[Told]:
-    """Cut clips of one video, sorted by start, in a worker; those in the bucket are not cut."""
+    """Cut clips of one video, sorted by start, in a worker; return (job, result) for each.
+
+    The result is a report, an error, or None for a clip that is in the shared bucket and is therefore not cut.
+    """
     shared = [job for job in jobs if clip_bucket.has(job, time.time())]
     own = [job for job in jobs if job not in shared]
     try:
@@ -182,7 +185,7 @@ def _lost(jobs: list[ClipJob], died: str) -> list[Told]:
 
 
 def _cut_here(jobs: list[ClipJob]) -> list[Told]:
-    """Cut clips of one video in this process.
+    """Cut clips of one video in this process; return (job, report or error) for each.
 
     No lock is held, so an annotator who needs one of them does not wait for all. If a clip is cut twice, both are the
     same, and the later one replaces the earlier.

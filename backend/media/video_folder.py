@@ -57,14 +57,17 @@ class VideoFolder:
 
     @property
     def clashes(self) -> list[Path]:
-        """Videos whose composed name equals another one's in their folder, so that nobody can tell which is meant."""
+        """Videos whose names differ from another name in the same folder only in the Unicode form.
+
+        Nobody can tell which of the two files an annotation means, so neither is used.
+        """
         return [path for paths in self._paths.values() for path in paths[1:] if _clash([paths[0], path])]
 
     def named(self) -> dict[str, Path]:
         """Return every video by its path in the folder without extension, in order of these paths.
 
-        Of files that differ only in their extension, it has the one that `find` returns. Those in `clashes` are left
-        out.
+        Of files that differ only in their extension, only the file that `find` would return is included. Videos in
+        `clashes` are left out.
         """
         relative = {path: path.relative_to(self._folder) for path in self._videos}
         places = {nfc((at if path.is_dir() else at.with_suffix("")).as_posix()) for path, at in relative.items()}
@@ -161,10 +164,11 @@ class RemoteFolder:
     """
 
     def __init__(self, folder: Address) -> None:
-        """List the videos below an address.
+        """List the videos at an address: of a folder, one video, or a text file that lists addresses of videos.
 
         Raises:
-            InputError: the list of addresses is invalid.
+            InputError: the file has a line that is not the address of a video, or a folder is on a web server, which
+                cannot list its files.
             StorageUnavailable: nothing can be read.
         """
         self._folder = folder
