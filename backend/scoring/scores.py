@@ -278,9 +278,9 @@ def prepare_run(
 def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | None = None) -> Scores:
     """Return the values of all measures for every query that counts.
 
-    The queries are in the order of the run. Missing queries follow if they count 0, then correctly empty
-    ones, which score 1. `beside` is one more value to compute, such as `judged@20,0.5`, of a measure with a cut-off and a threshold. This costs less than adding the
-    measure to `settings`.
+    The queries are in the order of the run. Missing queries follow if they count 0, then correctly empty ones, which
+    score 1. `beside` is one more value to compute, such as `judged@20,0.5`, of a measure with a cut-off and a
+    threshold. This costs less than adding the measure to `settings`.
     """
     options = settings.conventions
     known = np.flatnonzero(ranked.truth_query >= 0)
