@@ -42,7 +42,7 @@ def page() -> None:
 
 @look.lead_callback("trial_problem")
 def start(project: Project, lead: Person) -> None:
-    """Start a calibration round with the values of the form."""
+    """Start a calibration round with the values typed in the form."""
     state = st.session_state
     report = start_trial(
         project,
