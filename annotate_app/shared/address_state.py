@@ -175,7 +175,7 @@ def tabs(names: Sequence[str]) -> Sequence[TabContainer]:
 
 
 def page_number(pages: int, name: str = "page") -> int:
-    """Return the page number of a list from the page's URL, clipped to 1 to `pages`. Old links may point past the end."""
+    """Return the page number of a list from the page's URL, limited to 1 to `pages`. Old links may point past the end."""
     return _within(name, 1, 1, max(pages, 1))
 
 

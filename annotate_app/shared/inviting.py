@@ -97,8 +97,8 @@ def dismiss(url: str) -> None:
 def links(place: str = "") -> None:
     """Draw the one-time links that the lead has made, the newest first, each with a button that copies it.
 
-    If `place` is `FORM` or a person's number, draw only the links made with the form or in this person's row. Above them,
-    draw why a person could not be added with the form, if that failed.
+    If `place` is `FORM` or a person's number, draw only the links made with the form or in this person's row. Above
+    them, draw why a person could not be added with the form, if that failed.
     """
     if place in (FORM, ""):
         look.refusal("add_person_problem")
