@@ -1,4 +1,7 @@
-"""The lead's page "Calibration": start and end a calibration round, and read answers and notes."""
+"""The lead's page "Calibration": start and end a calibration round, and read answers and notes.
+
+In such a round, all annotators grade the same few pairs and then discuss them. The grades do not count.
+"""
 
 import time
 from functools import partial

@@ -136,7 +136,7 @@ def _facts(report: questions.GoldReport) -> None:
 
 
 def _left_out(project: Project, lead: Person) -> None:
-    """Draw how many settled pairs cannot be gold questions, and why."""
+    """Draw how many settled pairs (they need no more grades) cannot be gold questions, and why."""
     counts = questions.gold_left_out(project, lead, now=time.time())
     if not counts:
         return
@@ -201,7 +201,7 @@ def told(gold_person: questions.GoldPerson, settings: GoldSettings) -> str:
 
 
 def _answers(project: Project, lead: Person, people: list[questions.GoldPerson]) -> None:
-    """Draw one answer of an annotator with its clip, beside the list of their answers."""
+    """Draw one answer of an annotator to a gold question, with its clip, beside the list of their answers."""
     people_by_id = {str(one.person.annotator_id): one for one in people if one.answers}
     if not people_by_id:
         return

@@ -59,9 +59,9 @@ def page() -> None:
 
 
 def bounds(period: str, now: float) -> tuple[str | None, str | None]:
-    """Return the first and last day (`2026-03-14`) of one of the `PERIODS`, in the server's time zone.
+    """Return the first and last day (`2026-03-14`) of a period such as `Last month`, in the server's time zone.
 
-    `now` is in seconds since 1970. None stands for no limit.
+    `period` is one of `PERIODS`, and `now` is in seconds since 1970. None stands for no limit.
 
     >>> bounds("All days", 0.0)
     (None, None)

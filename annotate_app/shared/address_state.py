@@ -175,7 +175,10 @@ def tabs(names: Sequence[str]) -> Sequence[TabContainer]:
 
 
 def page_number(pages: int, name: str = "page") -> int:
-    """Return the page number of a list from the page's URL, limited to 1 to `pages`. Old links may point past the end."""
+    """Return the page number of a list from the page's URL, from 1 to `pages`.
+
+    If an old link points past the end of the list, return the last page.
+    """
     return _within(name, 1, 1, max(pages, 1))
 
 

@@ -42,7 +42,7 @@ def badge(phase: ExamPhase, said: str = "{standing}") -> None:
 
 
 def own_results(exam: ExamPerson) -> None:
-    """Draw the section about the qualification exam on the page "My work": the annotator's standing and attempts."""
+    """Draw the section about the qualification exam on the page "My work": the annotator's progress and attempts."""
     st.header(tr("Exam"), anchor=False)
     if exam.phase is None and not exam.attempts:
         st.markdown(tr("This project has no exam, so there is no result to show."))

@@ -82,7 +82,10 @@ def choose(text: str, moment_id: int) -> None:
 
 
 def choose_pair(pair: PairKey, grade: int) -> None:
-    """Add a settled pair as a practice pair, with the explanation typed in its form. This is the form's callback."""
+    """Add a settled pair as a practice pair, with the explanation typed in its form.
+
+    This is the callback of that form. `grade` is the pair's relevance, which becomes the right grade.
+    """
     why = str(st.session_state[f"practice-why-{pair}"])
     act = partial(choose_practice_pair, pair=pair, grade=grade, explanation=why, now=time.time())
     _add_pair(act, f"practice-{pair}")
@@ -160,9 +163,9 @@ def _choose(project: Project, lead: Any, scale: Scale) -> None:
 
 
 def _cached_offers(project: Project, lead: Any, text: str) -> Sequence[Offer]:
-    """Return moments similar to a text, which the lead can choose for practice, from the session if they are there.
+    """Return moments similar to a text, of which the lead can choose some for practice.
 
-    The session keeps them, because the sentence encoder takes a moment to load.
+    The session keeps those for the last text, because the sentence encoder takes a moment to load.
     """
     cached: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
     if cached[0] != text:

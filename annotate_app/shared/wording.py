@@ -95,7 +95,7 @@ def verdict(value: Verdict) -> str:
 
 
 def number(count: int) -> str:
-    """Write a number as a word up to five (`Four`), and in digits from six on."""
+    """Write a number as a word up to five (`Four`), and in digits (`6`) from six on."""
     return tr(_NUMBERS[count]) if count < len(_NUMBERS) else str(count)
 
 
@@ -158,7 +158,7 @@ class VideoSpan(Protocol):
 
 
 def moment(span: VideoSpan) -> str:
-    """Format a span of a video: `friends_s01e02, 63.47 to 77.42 s`."""
+    """Format a span of a video as its name and times: `friends_s01e02, 63.47 to 77.42 s`."""
     return tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s)
 
 

@@ -87,13 +87,16 @@ def bring_up_to_date() -> None:
 
 @look.lead_callback("others_problem")
 def compare(project: Project, lead: Person) -> None:
-    """Begin the job that compares the consensus rule with other aggregation methods, unless it is already running."""
+    """Begin the job that compares the consensus rule (how grades become a relevance) with other aggregation methods.
+
+    If this job is already running, do nothing.
+    """
     title = said("Comparing the rule with others")
     jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
 def _others(project: Project, lead: Person) -> None:
-    """Draw the button that compares the consensus rule with other aggregation methods, and the result."""
+    """Draw the button that compares the consensus rule with other aggregation methods, and the last result."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
     job = _newest_job(project, lead, JobKind.COMPARISON)
@@ -130,7 +133,7 @@ def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = ""
 
 
 def _chosen(whole: AgreementBoard) -> BoardPart:
-    """Draw the filters, and return which pairs the figures shall cover: all pairs unless a filter is set."""
+    """Draw the filters, and return which pairs the figures cover: all pairs unless a filter is set."""
     names = [part.part for part in whole.settled[1:]]
     with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
         split = address_state.choice(tr("Split"), "split", {"": tr("All"), **{name: name for name in names}}, box=True)

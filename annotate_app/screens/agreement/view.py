@@ -76,7 +76,7 @@ def draw(board: AgreementBoard, name: str, kind: str) -> bytes:
 def figures(board: AgreementBoard) -> None:
     """Draw the main figures as tiles, and a table of all figures with confidence intervals.
 
-    Below, a table has how many pairs were settled by two, four or six grades or by a lead.
+    A second table says how many pairs were settled by two, four or six grades or by a lead.
     """
     tiles = {tr(title): (board.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
     look.metrics({title: (value(figure), f"{meaning} {_base(figure)}") for title, (figure, meaning) in tiles.items()})
@@ -138,7 +138,10 @@ def queries(board: AgreementBoard) -> None:
 
 
 def what_others_are() -> None:
-    """Draw a text that explains the other aggregation methods and says that the comparison changes nothing."""
+    """Draw a text that explains the other aggregation methods (mean, median, Dawid-Skene).
+
+    It also says that comparing them with the consensus rule changes nothing.
+    """
     st.markdown(
         tr(
             "Compare the rule with other ways to aggregate the grades of settled pairs. **This changes "

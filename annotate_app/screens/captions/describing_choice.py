@@ -34,7 +34,7 @@ _VIDEO, _MINUTE = marked("video"), marked("minute of video")
 
 
 def who(project: Project, lead: Person) -> None:
-    """Draw the form that lets chosen annotators describe videos or closes this, and how much they have written."""
+    """Draw the form that lets chosen annotators describe videos, or ends this, and how much they have described."""
     with st.container():
         look.outcome("describing")
     chosen, figures = describing_choice(project, lead), describing_figures(project, lead)
@@ -99,7 +99,7 @@ def who(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def save(project: Project, lead: Person) -> None:
-    """Let annotators describe videos: those people and videos, and as many descriptions, as chosen in the form."""
+    """Let annotators describe videos, with the people, videos and number of descriptions chosen in the form."""
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
@@ -123,7 +123,7 @@ def save(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def close(project: Project, lead: Person) -> None:
-    """Close describing, so that annotators can no longer describe videos."""
+    """End describing, so that annotators can no longer describe videos."""
     close_describing(project, lead, now=time.time())
     st.session_state[_DONE] = tr("Closed. All descriptions are kept, including those not sent yet.")
 

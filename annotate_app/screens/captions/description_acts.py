@@ -1,4 +1,7 @@
-"""A lead's actions on the description shown: accept, send back to its author, undo, show the next one."""
+"""A lead's actions on one description: accept it, send it back to its author, undo, show the next one.
+
+A description is a moment that an annotator marked, with their sentence for it.
+"""
 
 import time
 from collections.abc import Callable, Sequence

@@ -81,7 +81,7 @@ def page() -> None:
 
 @look.lead_callback("blocked_problem")
 def restore(project: Project, lead: Person, pair: PairKey) -> None:
-    """Give a pair that was blocked because of its clip to annotators again."""
+    """Give a pair to annotators again that was blocked because its clip could not be shown."""
     restore_clip(project, lead, pair, now=time.time())
     results.leave("blocked", tr("Annotators get this pair again."))
 

@@ -165,7 +165,7 @@ def _odds(share: float) -> str:
 
 
 def outcomes(outcomes_by_person: ExamOutcomes) -> None:
-    """Draw the results of first attempts: charts, a table and a CSV download.
+    """Draw the results of annotators' first attempts at the exam: charts, a table and a CSV download.
 
     The charts stand side by side, or below each other on a narrow page.
     """

@@ -229,9 +229,9 @@ def stage(exam: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
 
 
 def to_use(exam: Exam | None) -> None:
-    """Draw the button that turns the answers of an exam into judgements, and below the result of pressing it.
+    """Draw the button that turns the answers of an exam into judgements (grades that count).
 
-    If `exam` is None, draw only the result.
+    Also draw the result of pressing it. If `exam` is None, draw only this result.
     """
     look.outcome("exam_use")
     if exam is None:
@@ -264,7 +264,7 @@ def close(project: Project, lead: Person) -> None:
 
 @look.lead_callback("exam_use_problem")
 def use(project: Project, lead: Person) -> None:
-    """Turn the annotators' answers to the exam into judgements."""
+    """Turn the annotators' answers to the exam into judgements, which count as grades of these pairs."""
     report = use_exam(project, lead, now=time.time())
     each = (
         f"{report.fewest}"

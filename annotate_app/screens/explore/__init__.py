@@ -236,7 +236,7 @@ def _coverage(project: Project, lead: Person) -> None:
 
 
 def _durations(project: Project, lead: Person) -> None:
-    """Draw the durations of moments and videos, and relevance against duration."""
+    """Draw the durations of moments and videos, and how relevance depends on a moment's duration."""
     moments, videos = _cached_count(project, lead, "durations", lambda: durations(project, lead))
     for lengths, noun in ((moments, "moment"), (videos, "video")):
         if lengths is None:

@@ -1,4 +1,4 @@
-"""Make the rows of the lists on the page "Explore": pairs, sources, videos, shows and queries."""
+"""Make the rows of the lists on the page "Explore": pairs, sources of candidates, videos, TV shows and queries."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -69,9 +69,9 @@ SOURCE_HEADS = (
 
 
 def source_row(standing: SourceStanding) -> tuple[str, ...]:
-    """Return the table cells of a source as HTML, in the order of `SOURCE_HEADS`.
+    """Return the table cells of one source of candidates (captions, frames or a run), in the order of `SOURCE_HEADS`.
 
-    They are its name, counts of its candidates, of its pairs and of the relevant ones, and the mean relevance.
+    They are HTML: its name, counts of its candidates, of its pairs and of the relevant ones, and the mean relevance.
     """
     source = standing.source
     kind = tr(_KINDS[source.kind])

@@ -256,7 +256,7 @@ def errors(board: Leaderboard, scores: Scoreboard) -> None:
 
 
 def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard) -> None:
-    """Draw one query as clips: its relevant moments and the predictions of one or two runs."""
+    """Draw a query that the lead chooses as clips: its relevant moments and the predictions of one or two runs."""
     names = {run.name: translate_message(run.label) for run in scores.runs}
     order = notable_queries(scores)
     k, mu = scores.middle

@@ -133,7 +133,7 @@ def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> No
 
 
 def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """Yield a row for each background job that failed or was interrupted, until a lead dismisses it."""
+    """Yield a row for each background job that did not finish, until a lead dismisses it."""
     for job in list_jobs(project, lead, now=time.time()):
         if job.state not in _ENDED_BADLY:
             continue
@@ -172,7 +172,7 @@ def dismiss_ended(project: Project, lead: Person, key: str) -> None:
 
 
 def clips_job(project: Project, lead: Person) -> None:
-    """Draw the progress or the result of the job that cuts clips. If it failed, the inbox shows it instead."""
+    """Draw the progress or the result of the job that cuts clips. If it did not finish, the inbox shows it instead."""
     newest = next((job for job in list_jobs(project, lead, now=time.time()) if job.kind is JobKind.CLIPS), None)
     if newest is not None and newest.state not in _ENDED_BADLY:
         job_view(project, lead, {JobKind.CLIPS}, _PROBLEM)
@@ -180,7 +180,7 @@ def clips_job(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def cut_again(project: Project, lead: Person, job: Job) -> None:
-    """Begin a new job that cuts the clips of a job that failed or was interrupted."""
+    """Begin a new job that cuts the clips of a job that did not finish."""
     options = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
     cut = job_functions.cut_clips
     jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *options, asked=job.asked, now=time.time())

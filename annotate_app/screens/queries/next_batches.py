@@ -49,7 +49,10 @@ def next_batches(project: Project, lead: Person) -> None:
 
 
 def shares(queries_by_batches: Mapping[str, Mapping[str, int]]) -> str:
-    """Return how many queries of each split have how many batches: `val: 264 with one batch, 236 with two (of 500)`."""
+    """Return a text that says, for each split, how many queries have one batch, two and so on.
+
+    For example: `val: 264 with one batch, 236 with two (of 500)`.
+    """
     parts = []
     for split, numbers in queries_by_batches.items():
         told = [

@@ -70,7 +70,7 @@ def page() -> None:
 
 
 def inside(selection: ReleaseSelection) -> list[str]:
-    """Return sentences about queries and pairs that a release leaves out, or unexpectedly includes."""
+    """Return sentences about queries and pairs that a release leaves out, or includes against what one may expect."""
     return _sentences(
         (
             len(selection.unfinished),

@@ -303,7 +303,7 @@ def choose_queries(
 ) -> None:
     """Draw a field that searches queries, and beside it a field to choose some of the queries found.
 
-    `chosen_queries` returns the choice. Do not use this in a form, where the search would find nothing until it is sent.
+    `chosen_queries` returns the choice. Do not use this in a form: the search would find nothing until it is sent.
 
     Args:
         project: the project.

@@ -99,7 +99,10 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
 
 @look.lead_callback(_PROBLEM)
 def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
-    """Block a clip that a lead confirms as broken, so that nobody gets it any more. A callback of buttons."""
+    """Block a clip that a lead confirms as broken, so that nobody gets it any more.
+
+    This is the callback of a button.
+    """
     queue.block_clip(project, lead, pair, reason, now=time.time())
 
 

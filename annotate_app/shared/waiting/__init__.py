@@ -237,7 +237,7 @@ class Counted(NamedTuple):
     """The work that waits for leads, and the pairs that the team cannot finish, as counted at one time.
 
     Attributes:
-        version: version of the work, from `progress.work_version`.
+        version: numbers that change whenever the work changes, from `progress.work_version`.
         at: time of the count, in seconds since 1970.
         waits: the waiting work.
         stuck: the pairs that the team cannot finish.
