@@ -182,7 +182,7 @@ def outcome(name: str) -> None:
 
 
 def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:
-    """Draw a button that makes and downloads a CSV file. A click does not rerun the page, which would lose the file.
+    """Draw a button that makes and downloads a CSV file. A click does not rerun the page, as that would lose the file.
 
     Args:
         label: text of the button.

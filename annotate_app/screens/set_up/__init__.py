@@ -75,7 +75,7 @@ def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None)
 
 
 def _just_done(done: dict[str, bool]) -> str:
-    """Return the key of the step that was completed last since the page was opened, or "".
+    """Return the key of the step that was completed last in this session, or "" for none.
 
     This step stays open, so that the lead sees its result. `done` says for each step whether it is complete.
     """
