@@ -58,9 +58,10 @@ def trn(one: str, several: str, count: int, /, **values: object) -> str:
 
 
 def translate_message(sentence: object) -> str:
-    """Translate a message or an error of the back end into the reader's language; other texts stay as they are.
+    """Translate a message or an error of the back end into the reader's language.
 
-    `tr` and `trn` call it for messages among their values.
+    A plain string has no translation, so it is returned unchanged. `tr` and `trn` translate messages among their values
+    with this function.
 
     >>> translate_message(ValueError("as it is"))
     'as it is'
@@ -83,12 +84,12 @@ def translate_message(sentence: object) -> str:
 
 
 def as_json(content: object) -> bytes:
-    """Encode a result of the back end as JSON, with its messages in the reader's language."""
+    """Encode a value from the back end as JSON, and translate all messages in it into the reader's language."""
     return msgspec.json.encode(content, enc_hook=_hook)
 
 
 def as_builtins(content: object) -> Any:
-    """Convert a result of the back end to lists and dictionaries, with its messages in the reader's language."""
+    """Convert a value from the back end to lists and dictionaries, with all messages in the reader's language."""
     return msgspec.to_builtins(content, enc_hook=_hook)
 
 
@@ -109,27 +110,27 @@ def _translated_value(value: object) -> object:
 
 
 def marked(text: str, *, _context: str = "") -> str:
-    """Return the text unchanged, and mark it for translation; it has to go through `tr` when it is shown."""
+    """Return the text unchanged. The call marks the text for the catalogues; `tr` translates it when it is shown."""
     return text
 
 
 def marked_n(one: str, several: str) -> tuple[str, str]:
-    """Return both texts unchanged, and mark them for translation; they have to go through `trn` when shown."""
+    """Return a singular and a plural text unchanged. The call marks them for the catalogues; `trn` translates them."""
     return one, several
 
 
 def translated(texts: Mapping[str, str]) -> dict[str, str]:
-    """Translate all texts of a mapping, such as the labels of options by value."""
+    """Translate the values of a mapping and keep its keys, such as labels by the option that they name."""
     return {value: tr(text) for value, text in texts.items()}
 
 
 def use(language: str | None) -> None:
-    """Set the language for the rest of this request or thread. None stands for the language of the browser."""
+    """Set the language for the rest of this request or thread. None means that the browser decides, as in `chosen`."""
     _reader_language.set(language)
 
 
 def current() -> str:
-    """Return the tag of the reader's language."""
+    """Return the reader's language as a tag, such as `de`."""
     language = _reader_language.get()
     if language is None:
         language = SOURCE
@@ -141,7 +142,10 @@ def current() -> str:
 
 
 def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
-    """Return the language for a browser: the one chosen in the app, or the browser's first one with a catalogue.
+    """Return the tag of the language for a browser: the language chosen in the app, else the one the browser prefers.
+
+    The app keeps its choice in a cookie. Of the browser's preferences, the first language with a catalogue is used, and
+    English if there is none.
 
     >>> chosen({}, {"accept-language": "fr, de-AT;q=0.8, en;q=0.5"}), chosen({"reelrank_language": "en"}, {})
     ('de', 'en')
@@ -160,14 +164,15 @@ def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
 
 
 def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the data that a component needs to translate its texts; empty for English.
+    """Return the translations that the scripts and HTML of one page element need; an empty dictionary for English.
 
     Args:
-        folder: folder of the component.
-        names: paths of its scripts and markup, relative to the folder.
+        folder: folder of the element's files.
+        names: paths of its scripts and HTML files, relative to the folder.
 
     Returns:
-        `{"language": tag, "texts": {English text: its translation, or all forms of one that depends on a number}}`.
+        `{"language": tag, "texts": {English text: translation}}`. A text that depends on a number is listed by its
+        singular, and its translation is a tuple of all plural forms.
     """
     language = current()
     if language == SOURCE:
@@ -178,7 +183,7 @@ def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
 
 @functools.cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    """Return the compiled catalogue of a language; compiled once, at its first use."""
+    """Return a language's catalogue as `gettext` needs it. It is compiled at its first use and kept."""
     if language == SOURCE:
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo
@@ -191,7 +196,7 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 
 @functools.cache
 def catalogue(language: str) -> Any:
-    """Return the catalogue of a language as Babel reads it."""
+    """Return a language's catalogue as a Babel `Catalog`, read from its `.po` file."""
     from babel.messages.pofile import read_po
 
     with (CATALOGUES / f"{language}.po").open("rb") as file:
@@ -203,7 +208,11 @@ _IN_MARKUP = re.compile(r'>\s*([^<>]+?)\s*<|="([^"]*)"')
 
 @functools.cache
 def _texts_of(language: str, files: tuple[Path, ...]) -> dict[str, Any]:
-    """Return the texts that occur in these scripts (as `"text"`) or this markup, with their translations."""
+    """Return the catalogue's texts that occur in `.js` or `.html` files, with their translations.
+
+    In scripts, a text counts if it is a whole string in double quotes; in HTML, if it is an element's text or an
+    attribute's value.
+    """
     scripts = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".js")
     scripts = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape[1], 16)), scripts)
     markup = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".html")
@@ -275,7 +284,7 @@ COUNTED = {
 
 
 def day(on: date, *, year: bool = False) -> str:
-    """Format a day, with `year` for lists that contain days of several years.
+    """Format a date as day and month, and add the year if `year` is true.
 
     >>> day(date(2025, 10, 9)), day(date(2025, 10, 9), year=True)
     ('9 Oct', '9 Oct 2025')
@@ -286,7 +295,7 @@ def day(on: date, *, year: bool = False) -> str:
 
 
 def month(on: date) -> str:
-    """Format the month of a day.
+    """Format a date as month and year.
 
     >>> month(date(2026, 3, 1))
     'March 2026'
@@ -295,7 +304,7 @@ def month(on: date) -> str:
 
 
 def instant(at: datetime) -> str:
-    """Format a day with its year and the time of day.
+    """Format a date and time as day, month, year, hour and minute.
 
     >>> instant(datetime(2025, 10, 9, 10, 53))
     '9 Oct 2025, 10:53'

@@ -1,1 +1,1 @@
-"""The pages of the app. Each is a module, or a folder whose `__init__.py` has the page."""
+"""The pages of the app: one module for each page, or a folder whose `__init__.py` has the page."""

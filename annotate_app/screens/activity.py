@@ -1,4 +1,4 @@
-"""The lead's page "Activity": who did what and when, newest first, with filters and as a file."""
+"""The lead's page "Activity": who did what and when, newest first, with filters and a CSV download."""
 
 import time
 from functools import partial
@@ -85,7 +85,7 @@ def _list(project: Project, lead: Person, entry_filter: ActivityFilter) -> None:
 
 
 def _row(entry: ActivityEntry) -> ListRow:
-    """Return the list row of an entry. An entry about a query or a pair opens that query."""
+    """Return the list row of an activity entry. A click opens the entry's query, if it is about a query or a pair."""
     who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("automatic") + "</span>"
     cells = (
         wording.when(entry.at, st.context.timezone),

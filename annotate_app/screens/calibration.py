@@ -1,4 +1,7 @@
-"""The lead's page "Calibration": start and end a calibration round, and read answers and notes."""
+"""The lead's page "Calibration": start and end a calibration round, and read answers and notes.
+
+In such a round, all annotators grade the same few pairs and then discuss them. The grades do not count.
+"""
 
 import time
 from functools import partial
@@ -42,7 +45,7 @@ def page() -> None:
 
 @look.lead_callback("trial_problem")
 def start(project: Project, lead: Person) -> None:
-    """Start a calibration round with the values of the form."""
+    """Start a calibration round with the values typed in the form."""
     state = st.session_state
     report = start_trial(
         project,

@@ -1,4 +1,4 @@
-"""The lead's page "Gold": gold questions, how annotators did with them, and who is paused."""
+"""The lead's page "Gold": gold questions (pairs with a known grade, hidden in the work), the answers, and pauses."""
 
 import time
 from html import escape
@@ -33,7 +33,7 @@ _LEFT_OUT = {
 
 
 def page() -> None:
-    """Draw the gold questions, the annotators with their answers, and the settings."""
+    """Draw the current gold questions, the annotators with their accuracy and answers, and the settings."""
     project, lead, _ = look.lead_page("Gold")
     look.outcome("gold")
     report, people = questions.gold_results(project, lead)
@@ -75,7 +75,7 @@ def page() -> None:
 
 @look.lead_callback("gold_problem")
 def set_gold(project: Project, lead: Person) -> None:
-    """Store the settings of the form, and choose the gold questions."""
+    """Store the settings typed in the form, and choose the gold questions anew."""
     state = st.session_state
     options = questions.GoldOptions(
         share=float(state["gold_share"]) / 100,
@@ -98,7 +98,7 @@ def end(project: Project, lead: Person) -> None:
 
 @look.lead_callback("gold_problem")
 def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Let a paused annotator continue. Their accuracy is counted anew."""
+    """End an annotator's pause. Their accuracy on gold questions is counted from zero again."""
     unpause_person(project, lead, annotator_id, now=time.time())
 
 
@@ -136,7 +136,7 @@ def _facts(report: questions.GoldReport) -> None:
 
 
 def _left_out(project: Project, lead: Person) -> None:
-    """Draw how many settled pairs cannot be gold questions, and why."""
+    """Draw how many settled pairs (they need no more grades) cannot be gold questions, and why."""
     counts = questions.gold_left_out(project, lead, now=time.time())
     if not counts:
         return
@@ -167,7 +167,7 @@ def _person(gold_person: questions.GoldPerson, settings: GoldSettings) -> None:
 
 
 def told(gold_person: questions.GoldPerson, settings: GoldSettings) -> str:
-    """Return a sentence with an annotator's accuracy on gold questions, or the reason for their pause."""
+    """Return a sentence with an annotator's accuracy on gold questions or, if they are paused, since when and why."""
     if gold_person.pause is not None:
         since = wording.when(gold_person.pause.at, st.context.timezone)
         return tr(
@@ -201,7 +201,7 @@ def told(gold_person: questions.GoldPerson, settings: GoldSettings) -> str:
 
 
 def _answers(project: Project, lead: Person, people: list[questions.GoldPerson]) -> None:
-    """Draw one answer of an annotator with its clip, beside the list of their answers."""
+    """Draw one answer of an annotator to a gold question, with its clip, beside the list of their answers."""
     people_by_id = {str(one.person.annotator_id): one for one in people if one.answers}
     if not people_by_id:
         return

@@ -1,4 +1,4 @@
-"""The annotator's page "Grade": one clip, one query and the grades."""
+"""The annotator's page "Grade", which shows a clip and a query and takes a grade."""
 
 import time
 from dataclasses import asdict
@@ -19,11 +19,11 @@ from backend.campaign.setup.project.folder import Project
 
 
 def page() -> None:
-    """Draw the desk of the annotator who is signed in.
+    """Draw the grading page of the annotator who is signed in.
 
-    This runs once when the page opens. After that, the player talks to `/desk/exchange` by itself.
-    New annotators, and those who open the page with `?tutorial`, see the tutorial first. Annotators who read an
-    earlier version of the guideline see what changed.
+    This runs once when the page opens. After that, the script in the browser talks to `/desk/exchange` by itself.
+    New annotators see the tutorial first, and so does everybody who adds `?tutorial` to the page's URL. Annotators who
+    read an earlier version of the guideline see what changed.
     """
     person = auth.require(Role.ANNOTATOR)
     project, now = auth.project(), time.time()
@@ -34,12 +34,14 @@ def page() -> None:
 
 
 def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:
-    """Return the tutorial as plain JSON values, without the guideline's words, which the page sends separately.
+    """Return the tutorial as plain JSON values, without the texts of the guideline, which the page sends separately.
 
     Returns:
         `{"version": of the guideline, "reading": "first", "changed" or "again", "reasons": [text],
-        "changes": [{"where", "before", "after"}], "practice": [{"pair", "query", "whole", "own"}]}`. Reasons and
-        changes are empty unless the guideline has changed. The values contain no right grades.
+        "changes": [{"where", "before", "after"}], "practice": [{"pair", "query", "whole", "own"}]}`. `reading` is why
+        the tutorial is shown: to a newcomer, after a change, or on request. `reasons` and `changes` are empty unless
+        the guideline has changed. `whole` says whether the moment is the whole video. `own` is the annotator's last
+        answer, or None. The values contain no right grades.
     """
     due = guideline_due(project, person)
     news = guideline_news(project, person, current())

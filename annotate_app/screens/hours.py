@@ -1,4 +1,4 @@
-"""The lead's page "Hours": hours worked, their cost, and the hours and cost of the remaining work, for payroll."""
+"""The lead's page "Hours": hours worked and their cost for payroll, and an estimate for the remaining work."""
 
 import time
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _COUNTED = marked(
 
 
 def page() -> None:
-    """Draw the hours of the chosen period: sums, days, annotators and a CSV download; then the remaining work."""
+    """Draw the hours and pay of a chosen period by day and annotator, with a CSV download; then the remaining work."""
     project, lead, _ = look.lead_page("Hours")
     periods = {name: tr(name) for name in PERIODS}
     period = address_state.choice(tr("Period"), "period", periods, label_visibility="collapsed")
@@ -59,7 +59,9 @@ def page() -> None:
 
 
 def bounds(period: str, now: float) -> tuple[str | None, str | None]:
-    """Return the first and last day of a period (`2026-03-14`) in the server's time zone; None for an open end.
+    """Return the first and last day (`2026-03-14`) of a period such as `Last month`, in the server's time zone.
+
+    `period` is one of `PERIODS`, and `now` is in seconds since 1970. None stands for no limit.
 
     >>> bounds("All days", 0.0)
     (None, None)
@@ -77,7 +79,10 @@ def bounds(period: str, now: float) -> tuple[str | None, str | None]:
 
 
 def people_table(people: Sequence[PersonHours], currency: str) -> str:
-    """Return a table of each annotator's sums. Hours have bars, and the most hours have the longest bar."""
+    """Return an HTML table of each annotator's days, judgements, active hours, judgements an hour, and pay.
+
+    Hours have bars, and the most hours have the longest bar.
+    """
     most = max(max(person.hours for person in people), 1e-9)
     rows = [
         (
@@ -102,7 +107,7 @@ def people_table(people: Sequence[PersonHours], currency: str) -> str:
 
 
 def remarks(report: HoursReport) -> list[str]:
-    """Return sentences that say which hourly rates apply, and what the sums leave out."""
+    """Return sentences that say which hourly rates apply, and which grades are not counted or not measured."""
     texts = []
     if report.rate is not None:
         own = (
@@ -152,7 +157,7 @@ def remarks(report: HoursReport) -> list[str]:
 
 
 def outlook_text(outlook: Outlook, currency: str) -> str:
-    """Return sentences with the number of grades still needed, and their hours and cost if these are known."""
+    """Return sentences with the number of grades still needed and, if they can be estimated, the hours and the cost."""
     if not outlook.needed + outlook.further:
         return tr("Nothing is left to grade: every open pair has its grades.")
     sentence = tr(

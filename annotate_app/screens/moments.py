@@ -1,7 +1,7 @@
 """The lead's page "Moments": see the moments of each video, and change, split, join, remove or add them.
 
-The page lists the videos. An open video has its moments listed, and one of them is shown. The address holds
-the open video and the moment shown.
+The page first lists the videos. A click on a video lists its moments and shows one of them. The page's URL holds the
+video and the moment.
 """
 
 import time
@@ -63,7 +63,7 @@ _Span = tuple[float, float]
 
 
 def page() -> None:
-    """Draw the list of videos, or the open video with its moments."""
+    """Draw the list of videos or, if the page's URL names a video, this video with its moments."""
     project, lead, _ = look.lead_page("Moments")
     videos = videos_and_moments(project, lead)
     if not videos:
@@ -165,7 +165,10 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
 
 
 def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
-    """Return the moment in the address, else the first moment on the page of the list."""
+    """Return the moment that the page's URL names, else the first moment on the current page of the list.
+
+    Return None if there are no moments.
+    """
     moment_in_address = address_state.read_number(ON_SHOW)
     moment = next((row for row in rows if row.moment_id == moment_in_address), None)
     if moment is not None or not rows:
@@ -247,7 +250,7 @@ def _seconds(label: str, value: float, key: str, video: VideoMoments) -> None:
 
 
 def change(row: MomentRow) -> None:
-    """Change the start and end of a moment to the seconds in its form."""
+    """Change the start and end of a moment to the seconds typed in its form."""
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
         results.clear(PROBLEM)
@@ -257,7 +260,7 @@ def change(row: MomentRow) -> None:
 
 
 def split(row: MomentRow) -> None:
-    """Split a moment in two at the second in its form."""
+    """Split a moment in two, at the time typed in its form."""
     at_s = float(st.session_state[key("at", row)])
     spans = [(row.start_s, at_s), (at_s, row.end_s)]
     action = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
@@ -283,7 +286,7 @@ def add(video: str) -> None:
 
 
 def undo() -> None:
-    """Undo the last action."""
+    """Undo the lead's last action on this page."""
     if (last := st.session_state.pop(_UNDO, None)) is None:
         return
     video, came, went = last
@@ -299,13 +302,13 @@ def undo() -> None:
 
 
 def undo_button() -> None:
-    """Draw the button that undoes the last action, if there is one."""
+    """Draw the button that undoes the lead's last action on this page, if there is one."""
     if st.session_state.get(_UNDO):
         st.button(tr("Undo"), key="moments-undo", icon=":material/undo:", shortcut="u", on_click=undo)
 
 
 def key(name: str, row: MomentRow) -> str:
-    """Return the Streamlit key of a form field of a moment."""
+    """Return the Streamlit key of the form field called `name` of a moment."""
     return f"{name}-{row.moment_id}"
 
 

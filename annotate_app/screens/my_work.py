@@ -26,9 +26,9 @@ _EVEN = 0.05
 
 
 def page() -> None:
-    """Draw the figures of the annotator who is signed in, and of nobody else.
+    """Draw the signed-in annotator's own figures. No annotator sees those of another.
 
-    The only single pairs on the page are those with a note that a lead has answered.
+    The page shows no single pairs, except those where the annotator wrote a note that a lead has answered.
     """
     person = auth.require(Role.ANNOTATOR)
     work = my_work(auth.project(), person, now=time.time())
@@ -79,7 +79,7 @@ def duration(seconds: float) -> str:
 
 
 def spread_table(grades: Sequence[int], scale: Scale) -> str:
-    """Return a table of how often each grade was given, highest grade first, with bars.
+    """Return an HTML table of how often each grade was given, highest grade first, with bars.
 
     The most frequent grade has the longest bar.
     """
@@ -105,10 +105,10 @@ def skips(count: int) -> str:
 
 
 def leaning(difference: float) -> str:
-    """Return a sentence that explains the mean difference: whether the annotator is strict or generous.
+    """Return a sentence that tells an annotator whether they are strict or generous, compared with what was agreed.
 
     Args:
-        difference: the mean of grade minus settled relevance.
+        difference: the mean of their grade minus the relevance, over their settled pairs.
     """
     if abs(difference) < _EVEN:
         return tr("You are neither stricter nor more generous than what was agreed.")
@@ -119,7 +119,7 @@ def leaning(difference: float) -> str:
 
 
 def settlement(work: MyWork) -> str:
-    """Return sentences with the number of the annotator's settled pairs, and why the others are not settled."""
+    """Return sentences that say how many of the annotator's pairs have a final relevance, and why others have none."""
     pairs = wording.count_of(work.in_all, "pair")
     sentences = [
         trn(

@@ -52,7 +52,7 @@ _SEEN, _NAMES = "settings_seen", "settings_names"
 
 
 def page() -> None:
-    """Draw the form, the settings that only the operator can change, and a table for each part of the campaign."""
+    """Draw the form, the settings that only the server's operator can change, and tables of all campaign settings."""
     project, lead, _ = look.lead_page("Settings")
     try:
         file = file_settings(project, lead)
@@ -106,11 +106,13 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
 
 
 def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
-    """Fill the form fields from the settings file, and store its values as those that the lead has seen.
+    """Fill form fields with the values of the settings file.
+
+    Also remember all these values as what the lead has seen, so that changes by others are noticed on saving.
 
     Args:
         values: the values of the settings file.
-        shown: the settings whose fields are filled.
+        shown: the keys of the settings whose fields are filled.
     """
     state = st.session_state
     state[_SEEN] = dict(values)
@@ -124,7 +126,7 @@ def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
 
 
 def _field(entry: SettingEntry, *, disabled: bool) -> None:
-    """Draw the input of one setting. The registry defines its range, and the session holds its value."""
+    """Draw the input of one setting. `entry` defines its label and range, and the session holds its value."""
     label, about = plain(translate_message(entry.label)), plain(translate_message(entry.meaning))
     label += f" ({entry.unit})" if entry.unit else ""
     key = _key(entry.key)
@@ -170,7 +172,7 @@ def _own_rates(*, disabled: bool) -> None:
 
 @look.lead_callback("settings_problem")
 def _save(project: Project, lead: Person) -> None:
-    """Save all changes of the form, or none if one is refused."""
+    """Save all changes that the lead made in the form, or none of them if one is refused."""
     state, seen = st.session_state, st.session_state[_SEEN]
     typed: dict[str, Value] = {key: state[_key(key)] for _, keys in _GROUPS for key in keys}
     typed = {key: value.strip() if isinstance(value, str) else value for key, value in typed.items()}
@@ -208,7 +210,7 @@ def _entries(value: Value) -> Mapping[str, str | float]:
 
 
 def _key(setting: str, name: str = "") -> str:
-    """Return the session key of a setting's input."""
+    """Return the session key of a setting's input. `name` is the annotator, for a setting with a value for each."""
     return f"setting:{setting}:{name}"
 
 

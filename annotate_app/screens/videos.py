@@ -14,7 +14,7 @@ from backend.campaign.setup.serving.model import JobKind
 
 
 def page() -> None:
-    """Draw the number of videos, and the step of Set up that adds videos."""
+    """Draw the number of videos, and the same form for adding videos as on the page "Set up"."""
     project, lead, counts = look.lead_page("Videos")
     not_taken()
     standing = VIDEOS_STEP.standing(project, lead, counts)

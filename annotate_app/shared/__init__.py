@@ -1,7 +1,7 @@
-"""Code that several pages share. This module assembles the files of their components.
+"""Code that several pages share. This module joins the script and style files of page elements.
 
-A component's JavaScript is one module, joined from files in a given order without a build step. Only the last file
-exports. The files share one scope, so a name may be declared in one file only.
+The JavaScript of such an element is one module, joined from files in a given order without a build step. Only the
+last file exports. The files share one scope, so only one of them may declare a name.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ DESK_SCRIPTS = tuple(
 
 
 def joined(folder: Path, names: Iterable[str]) -> str:
-    """Return the contents of files in a folder, joined in this order."""
+    """Return the contents of files in a folder as one text, joined in the given order."""
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 def grade_colours() -> str:
-    """Return the colours of grades as CSS variables: `--grade-3` and, for text on it, `--on-3`."""
+    """Return CSS with two variables for each grade: its colour `--grade-3`, and `--on-3` for text on this colour."""
     variables = (f"--grade-{grade}: {back}; --on-{grade}: {ink};" for grade, (back, ink) in enumerate(GRADE_COLOURS))
     return f":root, :host {{ {' '.join(variables)} }}\n"

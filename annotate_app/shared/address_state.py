@@ -1,14 +1,14 @@
-"""Keep the state of a page's inputs in its address, so that Back, reload and shared links restore it.
+"""Keep the state of a page's inputs in its URL, so that Back, reload and shared links restore it.
 
 Streamlit's own `bind="query-params"` forgets the value of an input as soon as the page does not draw it. A list would
-lose its filter while one of its rows is open. Here the address alone holds the state, whatever is drawn:
+lose its filter while one of its rows is open. Here the query parameters of the URL alone hold the state, whatever is
+drawn:
 
     text("Search", "q", clears=("page",))
     show = choice("Show", "show", {"all": "All", "work": "In work"}, clears=("page",))
     st.button("Open", on_click=go, kwargs={"query": 7})
 
-An invalid value counts as the default, because anybody can type an address. The default is never written to the
-address.
+An invalid value counts as the default, because anybody can type a URL. The default is never written to the URL.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,31 +28,34 @@ _PAGE_PX, _PAGES_SHOWN = 44, 7
 
 
 def read(name: str, default: str = "") -> str:
-    """Return the value of a query parameter, or the default if it is missing or cannot be stored as text."""
+    """Return a query parameter of the page's URL, or the default if it is missing or cannot be stored as text."""
     value = st.query_params.get(name, default)
     return value if is_storable(value) else default
 
 
 def read_number(name: str, default: int | None = None) -> int | None:
-    """Return a query parameter as a number, or the default if it is missing or no number."""
+    """Return a query parameter of the page's URL as a number, or the default if it is missing or not a number."""
     value = read(name)
     number = small_number(value)
     return default if number is None else number
 
 
 def go(**values: str | int | None) -> None:
-    """Write values to the address in one step that Back undoes; None removes a value. For callbacks."""
+    """Set query parameters of the page's URL in one step, which Back undoes; None removes a parameter.
+
+    Call it in a callback, before the page is drawn.
+    """
     others = {name: st.query_params.get_all(name) for name in st.query_params if name not in values}
     st.query_params.from_dict({**others, **{name: str(value) for name, value in values.items() if value is not None}})
 
 
 def key_of(name: str) -> str:
-    """Return Streamlit's key of the input for a query parameter; in CSS `.st-key-address-NAME`."""
+    """Return the Streamlit key of the input for a query parameter. Its CSS class is `.st-key-address-NAME`."""
     return f"{_KEY}{name}"
 
 
 def text(label: str, name: str, *, clears: Sequence[str] = (), **options: Any) -> str:
-    """Draw a text input, and return its value from the address.
+    """Draw a text input, and return its value from the page's URL.
 
     Args:
         label: label of the input.
@@ -67,7 +70,10 @@ def text(label: str, name: str, *, clears: Sequence[str] = (), **options: Any) -
 
 
 def search(placeholder: str, *, name: str = "q", clears: Sequence[str] = ("page",), **options: Any) -> str:
-    """Draw the search field of a list, and return its value from the address. Only screen readers get its label."""
+    """Draw the search field of a list, and return the search text from the page's URL.
+
+    Only screen readers get its label.
+    """
     label = options.pop("label", tr("Search"))
     return text(label, name, clears=clears, placeholder=placeholder, label_visibility="collapsed", **options)
 
@@ -82,13 +88,13 @@ def choice(
     box: bool = False,
     **more: Any,
 ) -> str:
-    """Draw a choice of one value, as a segmented control or a select box, and return its value from the address.
+    """Draw a segmented control or a select box, and return the chosen value from the page's URL.
 
     Args:
         label: label of the input.
         name: query parameter that holds the value.
         options: maps each value to its label.
-        default: the value that is not written to the address; the first one if empty.
+        default: the value while the URL has none; the first one if empty. It is not written to the URL.
         clears: query parameters that a change removes.
         box: whether to draw a select box, for many values.
         more: further options of `st.segmented_control` or `st.selectbox`.
@@ -111,12 +117,12 @@ def choice(
 
 
 def number(label: str, name: str, *, default: int, least: int, most: int, **options: Any) -> int:
-    """Draw an input for a whole number, and return its value from the address, clipped to the range.
+    """Draw an input for a whole number, and return its value from the page's URL, clipped to the range.
 
     Args:
         label: label of the input.
         name: query parameter that holds the value.
-        default: the value that is not written to the address.
+        default: the value while the URL has none. It is not written to the URL.
         least: smallest value.
         most: largest value.
         options: further options of `st.number_input`.
@@ -130,7 +136,7 @@ def number(label: str, name: str, *, default: int, least: int, most: int, **opti
 
 
 def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] = (), **options: Any) -> str:
-    """Draw an input for an optional day, and return its value from the address (`2026-03-14`), or "" for none.
+    """Draw an input for an optional day, and return its value (`2026-03-14`) from the page's URL, or "" for none.
 
     Args:
         label: label of the input.
@@ -159,9 +165,9 @@ def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] =
 
 
 def tabs(names: Sequence[str]) -> Sequence[TabContainer]:
-    """Draw tabs, and open the one that the address names in English. The first tab is not written to the address.
+    """Draw tabs, and open the tab that the page's URL names (`?tab=`, in English); by default the first.
 
-    Streamlit's own binding of tabs to the address would prevent this module from writing to it.
+    Streamlit's own binding of tabs to the URL would prevent this module from changing the URL.
     """
     open_now = read("tab") if read("tab") in names else names[0]
     _sync_input("tab", tr(open_now))
@@ -169,12 +175,15 @@ def tabs(names: Sequence[str]) -> Sequence[TabContainer]:
 
 
 def page_number(pages: int, name: str = "page") -> int:
-    """Return the page number of a list from the address, from 1 to `pages`. An old address may point past the end."""
+    """Return the page number of a list from the page's URL, from 1 to `pages`.
+
+    If an old link points past the end of the list, return the last page.
+    """
     return _within(name, 1, 1, max(pages, 1))
 
 
 def pagination(pages: int, name: str = "page") -> None:
-    """Draw the links to the pages of a list, if it has several."""
+    """Draw the links to the pages of a list, if it has more than one."""
     if pages > 1:
         _sync_input(name, page_number(pages, name))
         # With the width "content", Streamlit leaves out pages although there is room for them.
@@ -195,10 +204,10 @@ def _day(text: str) -> date | None:
 
 
 def _sync_input(name: str, value: str | int | date | None, label: str = "") -> None:
-    """Set an input to its value from the address, which Back may have changed.
+    """Set an input to its value from the page's URL, which the browser's Back button may have changed.
 
-    The input is set only if it shows another value, because setting it discards what somebody is typing. A select box
-    is also set if the label of the same value has changed.
+    The input is set only if it shows another value, because setting it discards text that is just being typed. A select
+    box is also set if the label of the same value has changed.
     """
     label_key = f"{key_of(name)}-label"
     if st.session_state.get(key_of(name)) != value or st.session_state.get(label_key, label) != label:

@@ -16,12 +16,12 @@ _OTHERS = marked("others")
 
 
 def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: str = "#6063f1") -> None:
-    """Draw a chart with one bar a day.
+    """Draw a bar chart with one bar for each day.
 
     Args:
         days: each day (`2026-03-14`) with its count, the oldest first.
-        what: name of the counted thing in the tooltip.
-        alt_text: the chart in words.
+        what: what is counted, such as `Judgements`, for the tooltip.
+        alt_text: a description of the chart for screen readers.
         color: colour of the bars.
     """
     labels = [day_text(date.fromisoformat(day)) for day, _ in days]
@@ -44,7 +44,7 @@ def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], al
     Args:
         days: every day (`2026-03-14`) of the chart, the oldest first, including days without work.
         done: the work as tuples of (day, name, hours).
-        alt_text: the chart in words.
+        alt_text: a description of the chart for screen readers.
     """
     sums: defaultdict[str, float] = defaultdict(float)
     for _, name, hours in done:

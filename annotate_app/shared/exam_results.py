@@ -34,12 +34,15 @@ _COLOURS: dict[ExamPhase, Literal["green", "violet", "red", "orange"]] = {
 
 
 def badge(phase: ExamPhase, said: str = "{standing}") -> None:
-    """Draw a coloured badge with the text `said`, in which a person's phase of the exam replaces `{standing}`."""
+    """Draw a coloured badge that says how far a person is in the exam, such as `passed` or `not started`.
+
+    `said` is the text of the badge, in which these words replace `{standing}`.
+    """
     st.badge(tr(said, standing=tr(wording.EXAM_WORDS[phase])), color=_COLOURS.get(phase, "orange"))
 
 
 def own_results(exam: ExamPerson) -> None:
-    """Draw the section about the exam on the page My work."""
+    """Draw the section about the qualification exam on the page "My work": the annotator's progress and attempts."""
     st.header(tr("Exam"), anchor=False)
     if exam.phase is None and not exam.attempts:
         st.markdown(tr("This project has no exam, so there is no result to show."))
@@ -54,7 +57,10 @@ def own_results(exam: ExamPerson) -> None:
 
 
 def one_attempt(attempt: ExamAttempt, *, opened: bool = False, for_lead: bool = True) -> None:
-    """Draw an attempt that was handed in: score, kappas (for leads), misses by grade, missed items."""
+    """Draw an attempt that was handed in: score, misses by grade, missed items and, for leads, agreement with the key.
+
+    If it is not handed in yet, draw nothing. `opened` says whether the section starts expanded.
+    """
     if attempt.result is None:
         return
     passed = tr("passed") if attempt.result.passed else tr("failed")
@@ -78,7 +84,10 @@ def one_attempt(attempt: ExamAttempt, *, opened: bool = False, for_lead: bool = 
 
 
 def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
-    """Return an HTML table of missed and asked items by right grade, the highest grade first."""
+    """Return an HTML table of how many exam items were missed for each right grade, the highest grade first.
+
+    `counts` are tuples of (missed, asked), by grade from 0.
+    """
     rows = [
         (
             look.grade_mark(grade),
@@ -91,7 +100,7 @@ def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
 
 
 def missed_table(missed: Sequence[Missed]) -> str:
-    """Return an HTML table of missed items: query, given grade, right grade, grade on a second try, explanation."""
+    """Return an HTML table of missed exam items: query, given grade, right grade, grade on second try, explanation."""
     rows = [
         (
             escape(item.query),

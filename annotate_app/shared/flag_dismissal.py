@@ -14,13 +14,13 @@ from backend.core.ids import AnnotatorId
 
 
 def dismissal(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str) -> None:
-    """Draw the button that dismisses quality flags of a person, with a field for the reason.
+    """Draw the button that dismisses quality flags of an annotator, with a field for the reason.
 
     Args:
         who: the annotator with the flags.
         name: name of the annotator.
         kinds: the flags to dismiss.
-        place: name of the place where `look.outcome` shows the result.
+        place: name under which the result is kept; the page shows it with `look.outcome(place)`.
     """
     key = f"dismiss-{who}-{'-'.join(kinds)}"
     with st.popover(tr("Dismiss"), key=key), st.form(f"{key}-form", border=False):
@@ -32,7 +32,7 @@ def dismissal(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str
 
 
 def dismiss(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str) -> None:
-    """Dismiss the flags, as the callback of the button."""
+    """Dismiss quality flags for the reason in the field. This is the callback of the button that `dismissal` draws."""
     reason = str(st.session_state[f"dismiss-{who}-{'-'.join(kinds)}-reason"])
     if look.done_as_lead(
         lambda project, lead: dismiss_flags(project, lead, who, kinds, reason, now=time.time()), f"{place}_problem"

@@ -1,4 +1,4 @@
-"""Invite people: the form for a newcomer, and the one-time links, each with a copy button until it is dismissed."""
+"""Invite people: the form that adds a person, and the one-time links with which they choose a password."""
 
 import time
 from pathlib import Path
@@ -49,7 +49,7 @@ class _Link(NamedTuple):
 
 
 def form() -> None:
-    """Draw the form for the name and role of a newcomer."""
+    """Draw the form for the name and role of a person to add."""
     with st.form("add_person"):
         name, role, button = st.columns([4, 2, 2], vertical_alignment="bottom")
         name.text_input(tr("Name"), key="new_name", placeholder=tr("They sign in with it"))
@@ -74,21 +74,31 @@ def add(project: Project, lead: Person) -> None:
 
 
 def show_link(lead: Person, place: str, name: str, invitation: str) -> None:
-    """Show a link until the lead dismisses it. It replaces an older link of the same person, which no longer works."""
+    """Keep a one-time link on the page until the lead dismisses it.
+
+    It replaces an older link of the same person, which no longer works.
+
+    Args:
+        lead: the lead who made the link. Nobody else sees it.
+        place: where `links` shows it: `FORM`, or the number of the person in whose row it was made.
+        name: name of the invited person.
+        invitation: the secret at the end of the link.
+    """
     url = invitation_url(st.context.url or "", invitation)
     other_links = [link for link in st.session_state.get(_LINKS, []) if link.name != name]
     st.session_state[_LINKS] = [*other_links, _Link(lead.annotator_id, place, name, url)]
 
 
 def dismiss(url: str) -> None:
-    """Stop showing a link. This is the callback of its button."""
+    """Stop showing a one-time link. This is the callback of its button."""
     st.session_state[_LINKS] = [link for link in st.session_state.get(_LINKS, []) if link.url != url]
 
 
 def links(place: str = "") -> None:
-    """Draw the links made at a place of the page, or all links if `place` is empty, the newest first.
+    """Draw the one-time links that the lead has made, the newest first, each with a button that copies it.
 
-    Above them, draw the form's error, if there is one.
+    If `place` is `FORM` or a person's number, draw only the links made with the form or in this person's row. Above
+    them, draw why a person could not be added with the form, if that failed.
     """
     if place in (FORM, ""):
         look.refusal("add_person_problem")
@@ -117,14 +127,19 @@ def links(place: str = "") -> None:
 
 
 def invitation_url(page_url: str, invitation: str) -> str:
-    """Return the full URL of an invitation, at the address at which people open the app."""
+    """Return the full URL with which an invited person opens the app for the first time.
+
+    Args:
+        page_url: the URL in the lead's browser.
+        invitation: the secret that stands at the end of the URL.
+    """
     return f"{app_address(page_url)}/session/invitation/{invitation}"
 
 
 def app_address(page_url: str) -> str:
-    """Return the URL at which people open the app: the project's public address, or the one in the reader's browser.
+    """Return the URL at which people open the app: the project's public address, or else that in the lead's browser.
 
-    The `Host` header of a request is never used, because anybody can send any value.
+    `page_url` is the URL in the browser. The `Host` header of a request is never used, as anybody can send any value.
     """
     if public := auth.project().settings.public_address:
         return public.rstrip("/")

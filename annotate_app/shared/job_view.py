@@ -30,7 +30,7 @@ def job_view(
     problem: str,
     then: Callable[[Job], None] | None = None,
 ) -> Job | None:
-    """Find a job with `find_job`, show it with `show_job`, and return it; None if there is no job."""
+    """Find a background job with `find_job`, show it with `show_job`, and return it; None if there is no job."""
     job = find_job(project, lead, kinds)
     if job is not None:
         show_job(project, lead, job, problem, then)
@@ -38,10 +38,10 @@ def job_view(
 
 
 def find_job(project: Project, lead: Person, kinds: Collection[JobKind]) -> Job | None:
-    """Return the running job, whoever started it; else the last job of these kinds that nobody has dismissed.
+    """Return the background job to show: the running one, whoever started it, else the last one not yet dismissed.
 
-    While a job changes the project, no other job that changes it can start. So if one of these kinds changes the
-    project, the running job may be of another kind that does.
+    It is of one of the `kinds`, with one exception. Only one job at a time can change the project. So if one of these
+    kinds does, a running job that changes the project is returned, whatever its kind.
     """
     jobs = list_jobs(project, lead, now=time.time())
     own_jobs = [job for job in jobs if job.kind in kinds]
@@ -53,14 +53,14 @@ def find_job(project: Project, lead: Person, kinds: Collection[JobKind]) -> Job 
 
 
 def show_job(project: Project, lead: Person, job: Job, problem: str, then: Callable[[Job], None] | None = None) -> None:
-    """Show the progress of a job, or its outcome with the button that dismisses it.
+    """Show the progress of a background job or, once it has ended, its outcome with a button that dismisses it.
 
     Args:
         project: the project.
         lead: the lead who opens the page.
         job: the job.
-        problem: session key under which the page keeps a refusal.
-        then: draws the buttons for what a lead may do with an outcome.
+        problem: session key under which a refusal to dismiss the job is kept.
+        then: draws buttons for what the lead may do next, once the job has ended.
     """
     if job.is_running:
         look.refusal(_CANCEL_PROBLEM)
@@ -83,12 +83,12 @@ def _dismiss(problem: str, key: str) -> None:
 
 @look.lead_callback(_CANCEL_PROBLEM)
 def _cancel(project: Project, lead: Person, key: str) -> None:
-    """Ask a job to stop at its next step, as the callback of the button."""
+    """Ask a background job to stop at its next step. This is the callback of the button "Cancel"."""
     cancel_job(project, lead, key)
 
 
 def _running(project: Project, lead: Person, key: str) -> None:
-    """Show the progress of a job, and rerun the whole page once it is over."""
+    """Show the progress of a background job, and rerun the whole page once it has ended."""
     if auth.current() is None:
         st.rerun()
     job = next((job for job in list_jobs(project, lead, now=time.time()) if job.key == key), None)
@@ -125,7 +125,7 @@ def _running(project: Project, lead: Person, key: str) -> None:
 
 
 def job_outcome(job: Job) -> None:
-    """Show the outcome of a job in words and tables."""
+    """Show how a background job ended, with the sentences and tables of its result."""
     title = plain(translate_message(job.title))
     match job.state:
         case JobState.REFUSED:

@@ -1,4 +1,4 @@
-"""Elements of all pages: style, the header with project and person, the frame of a lead's page, HTML tables."""
+"""Elements of all pages: style, header with project and person, start of a lead's page, results, HTML tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -55,7 +55,7 @@ def style() -> None:
 def header(project: Project, person: Person) -> None:
     """Draw the bar at the top: project, person with a link to the account, and the sign-out button.
 
-    It is plain HTML, so its links work without a script run.
+    It is plain HTML, so its links work even while Streamlit does not run the page.
     """
     style()
     csrf = st.context.cookies.get(CSRF_COOKIE, "")
@@ -84,9 +84,10 @@ def header(project: Project, person: Person) -> None:
 
 
 def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
-    """Open a lead's page: check the role, write the heading, warn about simulated judgements.
+    """Begin a lead's page: check that the person is a lead, write the heading, warn about simulated judgements.
 
-    Returns the project, the lead, and the counts of `status_counts`.
+    Returns:
+        The project, the lead, and the project's counts from `status_counts`, such as the number of pairs by verdict.
     """
     person = auth.require(Role.LEAD)
     project = auth.project()
@@ -107,10 +108,12 @@ def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
 
 
 def as_lead(action: Callable[[Project, Person], object]) -> str:
-    """Run an action for the signed-in lead. Callbacks use this, because they run before the page and must not raise.
+    """Run an action as the signed-in lead, and return why it was refused.
+
+    Callbacks use this, because they run before the page and must not raise.
 
     Returns:
-        Why the action was refused, in words for the lead, or "" if it succeeded.
+        The reason for the refusal, in words for the lead, or "" if the action succeeded.
     """
     try:
         person = auth.current()
@@ -124,7 +127,10 @@ def as_lead(action: Callable[[Project, Person], object]) -> str:
 
 
 def done_as_lead(action: Callable[[Project, Person], object], problem: str) -> bool:
-    """Run an action like `as_lead`, and return whether it succeeded. `refusal(problem)` shows the reason if not."""
+    """Run an action as the signed-in lead, and return whether it succeeded.
+
+    If not, the reason is kept in the session under the key `problem`, and `refusal(problem)` shows it.
+    """
     results.clear(problem)
     st.session_state[problem] = as_lead(action)
     return not st.session_state[problem]
@@ -133,10 +139,10 @@ def done_as_lead(action: Callable[[Project, Person], object], problem: str) -> b
 def lead_callback(
     problem: str,
 ) -> Callable[[Callable[Concatenate[Project, Person, _Args], object]], Callable[_Args, None]]:
-    """Decorate the callback of a lead's button: the function gets the project and the lead (see `as_lead`).
+    """Decorate the callback of a lead's button, so that it gets the project and the lead as its first arguments.
 
     Args:
-        problem: session key under which a refusal is kept; `refusal` shows it.
+        problem: session key under which the reason is kept if the action is refused; `refusal` shows it.
     """
 
     def decorate(action: Callable[Concatenate[Project, Person, _Args], object]) -> Callable[_Args, None]:
@@ -162,44 +168,58 @@ def metrics(values: Mapping[str, str | tuple[str, str]], widths: Sequence[int] =
 
 
 def refusal(key: str) -> None:
-    """Show the refusal of a callback that the session keeps under `key`, until the reader dismisses it."""
+    """Show why an action was refused, which the session keeps under `key`, until the reader dismisses it."""
     results.show(key, "problem")
 
 
 def outcome(name: str) -> None:
-    """Show the result of a callback, kept in the session under `NAME_problem` or `NAME_done`, until it is dismissed."""
+    """Show the result of a button, or why it was refused, until the reader dismisses it.
+
+    The session keeps these under `NAME_done` and `NAME_problem`, where NAME is `name`.
+    """
     refusal(f"{name}_problem")
     results.show(f"{name}_done")
 
 
 def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:
-    """Draw a button that makes and downloads a CSV file. The page does not rerun, as this would lose the file."""
+    """Draw a button that makes and downloads a CSV file. A click does not rerun the page, as that would lose the file.
+
+    Args:
+        label: text of the button.
+        make: returns the content of the file; called on a click.
+        file_name: name of the file.
+        key: Streamlit's key of the button.
+        icon: icon of the button; None for Streamlit's own.
+    """
     st.download_button(label, data=make, file_name=file_name, mime="text/csv", key=key, on_click="ignore", icon=icon)
 
 
 def settled(counts: dict[str, Any]) -> tuple[int, int]:
-    """Return the number of settled pairs (consensus, adjudicated or discarded) and of all pairs in `counts`.
+    """Return the number of settled pairs (consensus, adjudicated or discarded) and the number of all pairs.
 
-    `counts` are those of `status_counts`.
+    `counts` are the project's counts from `status_counts`.
     """
     pairs: dict[str, int] = counts["pairs"]
     return pairs["consensus"] + pairs["adjudicated"] + pairs["discarded"], sum(pairs.values())
 
 
 def table(head: Iterable[str], rows: Iterable[Sequence[str]], style: str = "") -> str:
-    """Return an HTML table with long texts cut. Heads and cells are HTML: escape what people wrote."""
+    """Return an HTML table. Long texts are cut after two lines, and shown whole on hover.
+
+    `head` and the cells of `rows` are HTML, so texts that people wrote must be escaped. `style` is a further CSS class.
+    """
     labels = "".join(f"<th scope='col'>{label}</th>" for label in head)
     body = "".join(f"<tr>{''.join(f'<td>{wording.clamped(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table class='rr-grades {style}'><tr>{labels}</tr>{body}</table>"
 
 
 def grade_mark(value: int) -> str:
-    """Return a grade in its colour, as HTML."""
+    """Return a grade as HTML, on the background colour of this grade."""
     return f"<span class='rr-grade rr-r{value}'>{value}</span>"
 
 
 def text_heading(text: str, more: str = "") -> None:
-    """Draw a text that a person wrote as a heading. A long one is cut, with a button that shows all of it.
+    """Draw a text that a person wrote as a heading. A long text is cut, with a button that shows all of it.
 
     Args:
         text: the text, such as a query.
@@ -213,10 +233,17 @@ def text_heading(text: str, more: str = "") -> None:
 
 
 def bar(value: float, most: float, more: str = "", form: str = ",") -> str:
-    """Return a number with a bar as long as its share of `most`, as HTML. `more` (HTML) follows the number."""
+    """Return HTML with a number and a bar as long as the number's share of `most`.
+
+    Args:
+        value: the number.
+        most: the number for a bar of full length.
+        more: HTML that follows the number.
+        form: format specification of the number, such as `,` or `.2f`.
+    """
     return f"<span class='rr-pace' style='--share:{value / most:.3f}'>{value:{form}}{more}</span>"
 
 
 def thumbnail_address(video: str, start_s: float, end_s: float) -> str:
-    """Return the URL of a moment's thumbnail. For a whole video, the moment is 0 to the video's duration."""
+    """Return the URL of a moment's thumbnail. For a whole video, give 0 and the video's duration in seconds."""
     return full_path("/moments.webp?") + urlencode({"video": video, "start": start_s, "end": end_s})

@@ -1,4 +1,4 @@
-"""Draw a pair for leads: its clip, grades, notes with replies, skips and verdict, and the form for an example."""
+"""Draw a pair for leads: its clip, grades, notes with replies, skips and verdict, and its use as an example."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ REPLY_LENGTH = 600
 
 
 def clip(pair: PairReview) -> None:
-    """Draw the clip of a pair, with its moment, rank and caption. Call it once at most for a pair on a page."""
+    """Draw the clip of a pair, with its moment, rank and caption. A page may call this only once for each pair."""
     review_clip(pair)
     st.caption(
         tr(
@@ -46,14 +46,17 @@ def clip(pair: PairReview) -> None:
 
 
 def heading(pair: PairReview) -> None:
-    """Draw the query as a heading, with the verdict as a badge."""
+    """Draw the query of a pair as a heading, with the pair's verdict as a badge."""
     more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
     badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
     look.text_heading(pair.query, badge)
 
 
 def pair_record(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:
-    """Draw the clip beside the record of the pair. With `chosen`, also draw the controls for use as an example."""
+    """Draw the clip of a pair beside its query, verdict, grades, notes and skips.
+
+    If `chosen` is given (the current guideline examples), also draw the controls to make the pair an example.
+    """
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         clip(pair)
@@ -66,12 +69,18 @@ def pair_record(pair: PairReview, grading: Grading, chosen: Sequence[Example] | 
 
 
 def rule(pair: PairReview, grading: Grading) -> None:
-    """Draw the sentence that explains the verdict."""
+    """Draw the sentence that explains how a pair got its verdict."""
     st.markdown(plain(wording.why(pair, grading)))
 
 
 def record(pair: PairReview, *, hidden: bool, with_notes: bool = True) -> None:
-    """Draw the grades, notes, decisions of leads and skips of a pair. `hidden` hides the names."""
+    """Draw the grades, notes, decisions of leads and skips of a pair.
+
+    Args:
+        pair: the pair.
+        hidden: whether to hide the names of annotators and leads.
+        with_notes: whether to draw the notes.
+    """
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
     if with_notes:
@@ -83,7 +92,10 @@ def record(pair: PairReview, *, hidden: bool, with_notes: bool = True) -> None:
 
 
 def notes(pair: PairReview, *, hidden: bool) -> None:
-    """Draw the notes of a pair, each with its reply or the form for one. `hidden` hides the names."""
+    """Draw the notes that annotators wrote on a pair, each with a lead's reply or the form to write one.
+
+    `hidden` hides the names of annotators and leads.
+    """
     for seat, grade in enumerate(pair.grades, 1):
         if grade.note is not None:
             _note(
@@ -97,11 +109,11 @@ def grades_table(pair: PairReview) -> str:
 
 
 def example(pair: PairReview, chosen: Sequence[Example]) -> None:
-    """Draw the controls to show a pair in the guideline, withdraw it, or use it for practice.
+    """Draw the controls that show a pair as an example in the guideline, remove it from there, or use it for practice.
 
     Args:
         pair: the pair.
-        chosen: the current examples, from `examples_chosen`.
+        chosen: the current examples of all grades, from `examples_chosen`.
     """
     for own in (candidate for candidate in chosen if candidate.pair == pair.pair):
         _withdrawal(pair, own)
@@ -114,7 +126,7 @@ def example(pair: PairReview, chosen: Sequence[Example]) -> None:
 
 
 def reply(note: int, seen: int) -> None:
-    """Save the reply to a note, as the callback of its form. The author reads the reply once the pair is settled.
+    """Save a lead's reply to a note, as the callback of its form. The note's author reads it once the pair is settled.
 
     Args:
         note: number of the judgement with the note.
@@ -128,14 +140,20 @@ def reply(note: int, seen: int) -> None:
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
-    """Make a pair the example of a grade in the guideline, as the callback of the form."""
+    """Make a pair the example of a grade in the guideline, with the note typed in the form.
+
+    This is the callback of that form.
+    """
     note = st.session_state[f"example-note-{pair}"]
     act = partial(versions.choose_example, pair=pair, grade=grade, note=note, now=time.time())
     _change_example(pair, act, tr("Annotators now see this pair as the example of grade {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
-    """Withdraw the example of a grade, as the callback of the button. The guideline shows its text again."""
+    """Remove the example clip of a grade from the guideline, which then shows the grade's example in words again.
+
+    This is the callback of the button "Withdraw".
+    """
     act = partial(versions.withdraw_example, grade=grade, now=time.time())
     _change_example(pair, act, tr("The example of grade {grade} is withdrawn.", grade=grade))
 
@@ -246,7 +264,7 @@ def _active(grade: GivenGrade) -> str:
 
 
 def _acts(acts: Sequence[GivenAct], hidden: bool) -> str:
-    """Return a table of leads' decisions, the oldest first. Of those not taken back, the last one counts."""
+    """Return an HTML table of leads' decisions on a pair, the oldest first, marking those replaced or taken back."""
     zone = st.context.timezone
     decided = [index for index, act in enumerate(acts) if act.kind is ActKind.DECIDED and act.stands]
     rows = []

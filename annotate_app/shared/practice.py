@@ -1,4 +1,4 @@
-"""Let leads manage practice pairs for newcomers: list the current pairs, and find moments to pair with a text."""
+"""Let leads manage practice pairs for newcomers: list the current ones, and add a text with a moment as another."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ EXPLANATION_LENGTH = 400
 
 
 def practice(project: Project, lead: Any) -> None:
-    """Draw the switch of the tutorial, the current practice pairs, and the form to add one."""
+    """Draw the switch of the tutorial, the current practice pairs, and the form that adds one."""
     campaign = project.campaign
     st.toggle(
         tr("Newcomers go through the tutorial before their first clip"),
@@ -56,7 +56,7 @@ def practice(project: Project, lead: Any) -> None:
 
 @look.lead_callback("practice_problem")
 def switch(project: Project, lead: Person) -> None:
-    """Switch the tutorial on or off, as the callback of the switch."""
+    """Switch the tutorial for newcomers on or off, as the callback of the switch."""
     on = bool(st.session_state["tutorial-on"])
     switch_tutorial(project, lead, on, now=time.time())
     results.leave("practice", tr("Tutorial switched on.") if on else tr("Tutorial switched off."))
@@ -70,7 +70,10 @@ def withdraw(project: Project, lead: Person, practice_id: int) -> None:
 
 
 def choose(text: str, moment_id: int) -> None:
-    """Add a text and a moment as a practice pair, as the callback of the moment's form."""
+    """Add a text and a moment as a practice pair, with the right grade and explanation typed in the moment's form.
+
+    This is the callback of that form.
+    """
     state = st.session_state
     grade, why = int(state[f"practice-grade-{moment_id}"]), str(state[f"practice-why-{moment_id}"])
     _add_pair(
@@ -79,14 +82,23 @@ def choose(text: str, moment_id: int) -> None:
 
 
 def choose_pair(pair: PairKey, grade: int) -> None:
-    """Add a settled pair as a practice pair, as the callback of its form."""
+    """Add a settled pair as a practice pair, with the explanation typed in its form.
+
+    This is the callback of that form. `grade` is the pair's relevance, which becomes the right grade.
+    """
     why = str(st.session_state[f"practice-why-{pair}"])
     act = partial(choose_practice_pair, pair=pair, grade=grade, explanation=why, now=time.time())
     _add_pair(act, f"practice-{pair}")
 
 
 def practice_button(pair: PairKey, grade: int, reason: str) -> None:
-    """Draw the button and form that add a settled pair to the practice pairs."""
+    """Draw the button and form that add a settled pair to the practice pairs.
+
+    Args:
+        pair: the pair.
+        grade: its relevance, which becomes the right grade.
+        reason: the text with which the field for the explanation starts.
+    """
     with st.popover(tr("Use for practice"), icon=":material/school:"):
         st.markdown(
             tr(
@@ -151,7 +163,10 @@ def _choose(project: Project, lead: Any, scale: Scale) -> None:
 
 
 def _cached_offers(project: Project, lead: Any, text: str) -> Sequence[Offer]:
-    """Return the offers for a text, and keep them in the session, because the encoder takes a moment to load."""
+    """Return moments similar to a text, of which the lead can choose some for practice.
+
+    The session keeps those for the last text, because the sentence encoder takes a moment to load.
+    """
     cached: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
     if cached[0] != text:
         with st.spinner(tr("Finding similar moments")):

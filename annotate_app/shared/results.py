@@ -1,16 +1,17 @@
-"""Show the result of a button beside it, in view, until the reader dismisses it.
+"""Show the result of a button near this button until the reader dismisses it.
 
-A callback leaves its result in the session, under the name of a place on the page; the page draws it there:
+A callback stores its result in the session under a name, and the page shows the result where it calls `look.outcome`
+with this name:
 
-    @look.lead_callback("terms_problem")              # a refusal is a result too
+    @look.lead_callback("terms_problem")              # if the action is refused, the reason is stored here
     def save(project, lead):
         ...
         results.leave("terms", tr("Licence saved."))
 
     st.button(tr("Save"), on_click=save)
-    look.outcome("terms")                             # the one line that a page needs
+    look.outcome("terms")                             # shows the result or the refusal
 
-The next press of a button of the same place replaces its result.
+The page scrolls to a new result. The next result under the same name replaces it.
 """
 
 from itertools import count
@@ -51,7 +52,7 @@ export default function ({ parentElement, data }) {
 class Result(NamedTuple):
     """Result of a button: a text, its kind, and a link to a related page, as path and label.
 
-    `number` tells results apart, so that each is scrolled into view once.
+    Each result has another `number`, so that the page scrolls to it only once.
     """
 
     text: str
@@ -61,18 +62,31 @@ class Result(NamedTuple):
 
 
 def leave(name: str, text: str, *, kind: Kind = "done", link: tuple[str, str] | None = None) -> None:
-    """Keep a result in the session for the place of this name. For callbacks."""
+    """Store a result in the session, for the place where the page calls `look.outcome(name)`. Call it in a callback.
+
+    Args:
+        name: the name of the place.
+        text: the text to show.
+        kind: whether it is shown as a success, a warning or a problem.
+        link: path and label of a link after the text; None for none.
+    """
     st.session_state[f"{name}_done"] = Result(text, kind, link, next(_number))
 
 
 def clear(problem: str) -> None:
-    """Forget the results of a place on the page. `problem` is the session key of its refusals. For callbacks."""
+    """Remove the stored result and refusal of a place on the page. Call it in a callback.
+
+    `problem` is the session key of the refusal, such as `terms_problem`.
+    """
     st.session_state.pop(problem, None)
     st.session_state.pop(f"{problem.removesuffix('_problem')}_done", None)
 
 
 def show(key: str, kind: Kind = "done") -> None:
-    """Draw the result that the session keeps under a key, if any, with a button that dismisses it."""
+    """Draw the result that the session holds under `key`, if any, with a button that dismisses it.
+
+    `kind` applies to results that are stored as mere texts.
+    """
     result = st.session_state.get(key)
     if not result:
         return
@@ -98,7 +112,10 @@ def show(key: str, kind: Kind = "done") -> None:
 
 
 def bring_into_view(container: str, number: str | int) -> None:
-    """Scroll the page to the container with this key, once for each number. Call it while drawing the container."""
+    """Scroll the page to a container, but only once for each `number`. Call it while drawing the container.
+
+    `container` is the container's Streamlit key.
+    """
     _in_view(key=f"in-view-{container}", data={"box": f".st-key-{container}", "number": f"{container} {number}"})
 
 

@@ -1,4 +1,4 @@
-"""Texts and links for work that waits for a lead, and for reasons why annotators cannot grade a stuck pair."""
+"""Texts and links for work that waits for a lead, and for what keeps annotators from grading a pair."""
 
 from html import escape
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from backend.campaign.monitoring.progress.model import Barred, WaitKind
 
 
 class WayThere(NamedTuple):
-    """A link to the page where a lead can act on the work: title of the page, query string, text of the link."""
+    """A link to the page where a lead can act: title of the page, query string of its URL, and text of the link."""
 
     title: str
     asks: str

@@ -58,6 +58,8 @@ _TAG = re.compile(r"<[^>]*>")
 def clamped(cell: str, *, focus: bool = True) -> str:
     """Cut a table cell with a long text after two lines; the whole text shows on hover and on keyboard focus.
 
+    A cell with a short text is returned unchanged.
+
     Args:
         cell: content of the cell as HTML.
         focus: whether the text itself can have the keyboard focus; False in a row that is a link.
@@ -74,7 +76,7 @@ def clamped(cell: str, *, focus: bool = True) -> str:
 
 
 def short(text: str, most: int = _CLAMPED) -> str:
-    """Return a text, cut to at most `most` characters."""
+    """Return a text, cut to `most` characters with an ellipsis if it is longer."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -88,27 +90,27 @@ def caption(text: str | None) -> str:
 
 
 def verdict(value: Verdict) -> str:
-    """Return a verdict as a word."""
+    """Return the name of a verdict in the reader's language, such as `consensus`."""
     return tr(_VERDICTS[value])
 
 
 def number(count: int) -> str:
-    """Write a number as a word up to five (`Four`), and in digits from six on."""
+    """Write a number as a word up to five (`Four`), and in digits (`6`) from six on."""
     return tr(_NUMBERS[count]) if count < len(_NUMBERS) else str(count)
 
 
 def count_of(count: int, noun: str) -> str:
-    """Write a number with its noun: `1 pair`, `1,204 pairs`."""
+    """Write a number with its noun: `1 pair`, `1,204 pairs`. `noun` is a key of `COUNTED`."""
     return trn(*COUNTED[noun], count)
 
 
 def several(noun: str) -> str:
-    """Return the plural of a noun: `pairs`, `queries`."""
+    """Return the plural of a noun: `pairs`, `queries`. `noun` is a key of `COUNTED`."""
     return trn(*COUNTED[noun], 2, n="").strip()
 
 
 def the_last(count: int) -> str:
-    """Write `the last one` or `the last five`."""
+    """Write `the last one`, or with a number `the last five`."""
     return tr("the last one") if count == 1 else tr("the last {number}", number=number(count).lower())
 
 
@@ -123,7 +125,7 @@ def pairs_are(count: int) -> str:
 
 
 def ranks(ranks_found: Sequence[int]) -> str:
-    """Format ranks in rising order; three or more consecutive ranks become a range.
+    """Format ranks, given in rising order; three or more consecutive ranks become a range.
 
     >>> ranks([7]), ranks([1, 2, 3, 5, 8, 9])
     ('Rank 7', 'Ranks 1–3, 5, 8 and 9')
@@ -140,7 +142,7 @@ def ranks(ranks_found: Sequence[int]) -> str:
 
 
 class VideoSpan(Protocol):
-    """An object with a span of a video, such as a pair, an offer or a description."""
+    """Any object that names a span of a video, such as a moment or a pair."""
 
     @property
     def video(self) -> str:
@@ -148,20 +150,23 @@ class VideoSpan(Protocol):
 
     @property
     def start_s(self) -> float:
-        """Start in seconds."""
+        """Start of the span, in seconds."""
 
     @property
     def end_s(self) -> float:
-        """End in seconds."""
+        """End of the span, in seconds."""
 
 
 def moment(span: VideoSpan) -> str:
-    """Format a span of a video: `friends_s01e02, 63.47 to 77.42 s`."""
+    """Format a span of a video as its name and times: `friends_s01e02, 63.47 to 77.42 s`."""
     return tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s)
 
 
 def found_by(pair: PairReview) -> str:
-    """Return a candidate's similarity, and its sources with ranks. If only captions found it, leave out the sources."""
+    """Return a text with a candidate's similarity to the query, and the sources that found it, each with its rank.
+
+    If no source but captions found the candidate, leave out the sources.
+    """
     similar = [] if pair.similarity is None else [tr("similarity {similarity:.3f}", similarity=pair.similarity)]
     if all(entry.source.kind is SourceKind.CAPTIONS for entry in pair.found_by):
         return " ".join(similar) or tr("no similarity")
@@ -174,7 +179,7 @@ def _source(source: CandidateSource) -> str:
 
 
 def when(at: float | None, timezone: str | None) -> str:
-    """Format a time in the reader's time zone, `9 Oct 2025, 10:53`; None becomes `never`."""
+    """Format a time (seconds since 1970) in the reader's time zone, `9 Oct 2025, 10:53`; None becomes `never`."""
     if at is None:
         return tr("never")
     try:
@@ -185,22 +190,22 @@ def when(at: float | None, timezone: str | None) -> str:
 
 
 def grade(value: int, scale: Scale) -> str:
-    """Write a grade with its label on the scale: `3 well`."""
+    """Write a grade with its label on the scale, such as `3 well`."""
     return f"{value} {scale.label(value).lower()}"
 
 
 def grades(given: Sequence[GivenGrade]) -> str:
-    """Write the grades of a pair in the order given, which is that of the seats (annotators' places): `0 · 4 · 1`."""
+    """Write the grades of a pair in the given order, separated by dots: `0 · 4 · 1`."""
     return " · ".join(str(grade.grade) for grade in given)
 
 
 def percent(value: float) -> str:
-    """Format a percentage with at most one decimal: `11.8 %`, `20 %`."""
+    """Format a value in percent (0 to 100) with at most one decimal: `11.8 %`, `20 %`."""
     return f"{value:.1f}".removesuffix(".0") + " %"
 
 
 def exam_result(result: ExamResult) -> str:
-    """Summarise the result of an exam: `missed 9 of 100 (9 %, at most 20 %)`."""
+    """Summarise the result of an exam attempt: `missed 9 of 100 (9 %, at most 20 %)`."""
     share = f"{percent(100 * result.missed / result.answers)}, " if result.answers else ""
     return tr(
         "missed {missed} of {answers} ({share}at most {most})",
@@ -212,7 +217,7 @@ def exam_result(result: ExamResult) -> str:
 
 
 def kappas(result: ExamResult) -> str:
-    """Write both kappas of an exam with the number of answers, or why they are undefined."""
+    """Write kappa and quadratic kappa between an exam's answers and its key, or why they are undefined."""
     if result.kappa is None or result.kappa_quadratic is None:
         return tr("Kappa is undefined: {undefined}.", undefined=result.undefined)
     return tr(
@@ -224,7 +229,7 @@ def kappas(result: ExamResult) -> str:
 
 
 def why(pair: PairReview, grading: Grading) -> str:
-    """Explain how the consensus rule reached a pair's verdict, with the grades."""
+    """Return a sentence that explains how a pair's grades, or a lead's decision, led to its verdict."""
     values = sorted(grade.grade for grade in pair.grades)
     match pair.verdict:
         case Verdict.OPEN:
@@ -286,14 +291,14 @@ def why(pair: PairReview, grading: Grading) -> str:
 
 
 def differ(tolerance: int) -> str:
-    """Describe how two grades disagree: `differ by more than 1`, or `differ` if only equal grades agree."""
+    """Return the words for two grades that disagree: `differ by more than 1`, or `differ` for a tolerance of 0."""
     return tr("differ by more than {tolerance}", tolerance=tolerance) if tolerance else tr("differ")
 
 
 def _agreed(values: Sequence[int], grading: Grading) -> str:
-    """Explain why two grades agree: `3 and 4 differ by at most 1; their mean 3.5, half up, is 4`.
+    """Return why the middle two grades agree: `3 and 4 differ by at most 1; their mean 3.5, half up, is 4`.
 
-    If only equal grades agree: `both are 1`.
+    With a tolerance of 0: `both are 1`.
     """
     low, high = middle(values)
     if not grading.tolerance:
@@ -318,5 +323,5 @@ def _agreed(values: Sequence[int], grading: Grading) -> str:
 
 
 def first_large(text: str) -> str:
-    """Return the text with its first letter in upper case."""
+    """Return the text with its first character in upper case."""
     return text[:1].upper() + text[1:]

@@ -36,13 +36,13 @@ _OTHERS = marked("Other rules")
 
 @dataclass(slots=True)
 class _CachedBoard:
-    """An agreement board that the page keeps for a while.
+    """The agreement figures that the page shows, cached together with when and from which grades they were computed.
 
     Attributes:
-        board: the figures, without intervals.
-        version: the version of the grades behind the board.
-        at: when the board was computed, in seconds.
-        with_intervals: the board with intervals, once a job has computed them.
+        board: the figures, without confidence intervals.
+        version: a text that identifies the grades from which the figures were computed.
+        at: when the figures were computed, in seconds since 1970.
+        with_intervals: the figures with confidence intervals; None until a background job has computed them.
     """
 
     board: AgreementBoard
@@ -52,7 +52,7 @@ class _CachedBoard:
 
 
 def page() -> None:
-    """Draw which grades the figures cover, and the part of the board that the lead chooses."""
+    """Draw which grades the figures cover, and the part that the lead chooses, such as annotators or queries."""
     project, lead, _ = look.lead_page("Agreement")
     whole = _current_board(project, lead, WHOLE).board
     if not whole.summary["rows"]:
@@ -81,19 +81,22 @@ def page() -> None:
 
 
 def bring_up_to_date() -> None:
-    """Discard the kept boards, so that the next run of the page computes them anew."""
+    """Discard the figures kept in the lead's session, so that the page shows figures of the current grades."""
     st.session_state.pop("agreement", None)
 
 
 @look.lead_callback("others_problem")
 def compare(project: Project, lead: Person) -> None:
-    """Begin the job that compares the consensus rule with other aggregation methods, unless it is already running."""
+    """Begin the job that compares the consensus rule (how grades become a relevance) with other aggregation methods.
+
+    If this job is already running, do nothing.
+    """
     title = said("Comparing the rule with others")
     jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
 def _others(project: Project, lead: Person) -> None:
-    """Draw the button that compares the consensus rule with other aggregation methods, and the result."""
+    """Draw the button that compares the consensus rule with other aggregation methods, and the last result."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
     job = _newest_job(project, lead, JobKind.COMPARISON)
@@ -130,7 +133,7 @@ def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = ""
 
 
 def _chosen(whole: AgreementBoard) -> BoardPart:
-    """Draw the filters and return the pairs that the lead chose: all pairs unless a filter is set."""
+    """Draw the filters, and return which pairs the figures cover: all pairs unless a filter is set."""
     names = [part.part for part in whole.settled[1:]]
     with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
         split = address_state.choice(tr("Split"), "split", {"": tr("All"), **{name: name for name in names}}, box=True)
@@ -145,7 +148,10 @@ def _chosen(whole: AgreementBoard) -> BoardPart:
 
 
 def _current_board(project: Project, lead: Person, part: BoardPart) -> _CachedBoard:
-    """Return the board of this visit. Compute it again if it is older than a minute and the grades have changed."""
+    """Return the agreement figures for a selection of pairs, from the lead's session if they are recent.
+
+    Compute them again if they are older than a minute and the grades have changed since.
+    """
     boards: dict[BoardPart, _CachedBoard] = st.session_state.setdefault("agreement", {})
     cached, version = boards.get(part), agreement_version(project, lead)
     if cached is None or (cached.version != version and time.time() - cached.at > _HELD_S):
@@ -158,17 +164,18 @@ def _current_board(project: Project, lead: Person, part: BoardPart) -> _CachedBo
 def _board(
     _project: Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
 ) -> _CachedBoard:
-    """Return the board without intervals, shared by all leads who look at the same grades.
+    """Compute the agreement figures without confidence intervals, cached for all leads.
 
-    Intervals take longer, so a job computes them later.
+    The project's folder, the version of the grades and the fields of `_part` make up the cache key. A background job
+    computes the intervals later, because they take longer.
     """
     return _CachedBoard(agreement_board(_project, _lead, _part, resamples=0), version, time.time())
 
 
 def _intervals_job(project: Project, lead: Person, cached: _CachedBoard) -> Job | None:
-    """Return the job that computes the intervals of a board, or None once the intervals are there.
+    """Return the job that computes the confidence intervals of the figures, or None once `cached` has them.
 
-    Begin the job if there is none yet. The intervals also cover grades stored after the board was computed.
+    Begin the job if there is none yet. The intervals also cover grades stored after the figures were computed.
     """
     if cached.with_intervals is not None:
         return None
@@ -184,7 +191,7 @@ def _intervals_job(project: Project, lead: Person, cached: _CachedBoard) -> Job 
 
 
 def _subject(cached: _CachedBoard) -> str:
-    """Return the subject of the intervals job: the version of the grades, and the chosen pairs."""
+    """Return a text that identifies the job for these figures' intervals: version of the grades, and chosen pairs."""
     return " ".join((cached.version, *map(repr, astuple(cached.board.part))))
 
 
@@ -199,7 +206,7 @@ def _compute_again(project: Project, lead: Person, cached: _CachedBoard) -> None
 
 
 def _missing_intervals(cached: _CachedBoard, job: Job) -> None:
-    """Draw why there are no intervals, and the button that starts their job again."""
+    """Draw why the job that computes confidence intervals did not finish, and a button that starts it again."""
     if job.state is JobState.FAILED:
         st.error(tr("The intervals could not be computed. The figures are right. See the server's log."))
     else:
@@ -209,7 +216,7 @@ def _missing_intervals(cached: _CachedBoard, job: Job) -> None:
 
 
 def _wait_for_intervals(project: Project, lead: Person, subject: str) -> None:
-    """Draw the page again once the job of the intervals has ended."""
+    """Tell the lead that intervals are being computed, and rerun the page once this background job has ended."""
     job = _newest_job(project, lead, JobKind.INTERVALS, subject)
     if job is None or not job.is_running:
         st.rerun()
@@ -221,7 +228,7 @@ def _when(at: float) -> str:
 
 
 def _coverage(board: AgreementBoard, cached: _CachedBoard) -> str:
-    """Return sentences that say which grades the board covers."""
+    """Return a text with the number of grades, annotators and pairs behind the figures, their time, and the filters."""
     counted = {"grade": board.summary["rows"], "annotator": board.summary["annotators"], "pair": board.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
     sentence = tr(

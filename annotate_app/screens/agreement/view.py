@@ -1,4 +1,4 @@
-"""Draw the parts of the page "Agreement": figures, grades, annotators, time, queries and other rules."""
+"""Draw the parts of the page "Agreement": figures, grades, annotators, time, queries and other aggregation methods."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -61,20 +61,23 @@ _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
 def draw(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a chart as the bytes of a picture file.
+    """Return a chart of the agreement figures as the bytes of a picture file.
 
-    Another process draws it, because drawing blocks every thread of the process that draws.
+    A separate process draws it, because drawing blocks all threads of its own process.
 
     Args:
-        board: the board.
-        name: the name of the chart.
+        board: the agreement figures.
+        name: the name of the chart, such as `grades` or `spread`.
         kind: the file format, `png` or `svg`.
     """
     return processes.alone(agreement_picture_file, board, name, kind, niceness=_NICENESS).result()
 
 
 def figures(board: AgreementBoard) -> None:
-    """Draw the headline figures, the table of all figures with their intervals, and how pairs were settled."""
+    """Draw the main figures as tiles, and a table of all figures with confidence intervals.
+
+    A second table says how many pairs were settled by two, four or six grades or by a lead.
+    """
     tiles = {tr(title): (board.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
     look.metrics({title: (value(figure), f"{meaning} {_base(figure)}") for title, (figure, meaning) in tiles.items()})
     st.html(figure_table(board))
@@ -111,7 +114,7 @@ def over_time(board: AgreementBoard) -> None:
 
 
 def queries(board: AgreementBoard) -> None:
-    """Draw the table of queries, least agreement first."""
+    """Draw a table of all queries with their agreement, those with the least agreement first."""
     if not board.queries:
         st.info(tr("No graded pair has a query."), icon=":material/format_list_numbered:")
         return
@@ -135,7 +138,10 @@ def queries(board: AgreementBoard) -> None:
 
 
 def what_others_are() -> None:
-    """Draw a text that explains the other aggregation methods and says that the comparison changes nothing."""
+    """Draw a text that explains the other aggregation methods (mean, median, Dawid-Skene).
+
+    It also says that comparing them with the consensus rule changes nothing.
+    """
     st.markdown(
         tr(
             "Compare the rule with other ways to aggregate the grades of settled pairs. **This changes "
@@ -146,7 +152,7 @@ def what_others_are() -> None:
 
 
 def others(report: AggregatorReport) -> None:
-    """Draw how many pairs would get another relevance from each method, and list these pairs."""
+    """Draw how many pairs would get another relevance under each aggregation method, and list these pairs."""
     rows = [
         (
             translate_message(AGGREGATOR_WORDS[aggregator.name]),
@@ -220,14 +226,14 @@ def value(figure: Figure) -> str:
 
 
 def interval(figure: Figure) -> str:
-    """Return the interval of a figure as text: `0.612 to 0.618`, or an empty text if there is none."""
+    """Return the confidence interval of a figure as text: `0.612 to 0.618`, or an empty text if it has none."""
     if figure.low is None or figure.high is None:
         return ""
     return tr("{number} to {number_2}", number=_number(figure.low, figure), number_2=_number(figure.high, figure))
 
 
 def _base(figure: Figure) -> str:
-    """Return a sentence with a figure's interval and sample size, or why the figure is undefined."""
+    """Return a sentence with a figure's confidence interval and sample size, or why the figure is undefined."""
     if figure.value is None:
         return tr("Undefined: {reason}.", reason=plain(translate_message(figure.reason)))
     if sure := interval(figure):
@@ -236,7 +242,7 @@ def _base(figure: Figure) -> str:
 
 
 def figure_table(board: AgreementBoard) -> str:
-    """Return a table of all figures with their intervals. An undefined figure has its reason."""
+    """Return an HTML table of all figures with their confidence intervals, or the reason why a figure is undefined."""
     rows = []
     for key, words in FIGURE_WORDS.items():
         figure = board.figures[key]
@@ -248,7 +254,10 @@ def figure_table(board: AgreementBoard) -> str:
 
 
 def settled_table(parts: tuple[Verdicts, ...]) -> str:
-    """Return a table of how the pairs of each part were settled, in numbers and percent."""
+    """Return an HTML table of how pairs were settled, in numbers and percent: by two, four or six grades, or by a lead.
+
+    It has a row for all pairs and one for each split, and also counts discarded pairs and pairs that need more grades.
+    """
     rows = [
         (
             escape(translate_message(part.part)),
@@ -277,7 +286,7 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
 
 
 def people_table(board: AgreementBoard) -> str:
-    """Return a table of annotators: number of grades, most used grade, and bias with its interval."""
+    """Return an HTML table of annotators: number of grades, most used grade, and bias with its confidence interval."""
     rows = [
         (
             escape(person.name),
@@ -324,7 +333,10 @@ def _pictures(board: AgreementBoard, *names: str) -> None:
 
 
 def _take_along(board: AgreementBoard, name: str, *, picture: bool = False) -> None:
-    """Draw the download buttons. A file is made only when somebody clicks its button."""
+    """Draw the buttons that download a table or chart as CSV and, if `picture` is true, as PNG and SVG.
+
+    A file is made only when somebody clicks its button.
+    """
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
         "CSV": ("text/csv", lambda: agreement_csv(board, name)),
     }

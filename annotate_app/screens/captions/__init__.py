@@ -1,4 +1,4 @@
-"""The lead's page "Captions", in two parts: rewrites to decide on, and descriptions that annotators wrote."""
+"""The lead's page "Captions": review rewritten captions, and review descriptions that annotators wrote."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ _OF_A_PART = ("tab", "show", "q", "order", "page", "caption", description_acts.O
 
 
 def page() -> None:
-    """Draw the part that the address names, or the first one in use."""
+    """Draw the part that the page's URL names, rewrites or descriptions; by default, the first one that has content."""
     project, lead, _ = look.lead_page("Captions")
     used = in_use(project, lead)
     in_use_now = {_REWRITES: used.rewrites, _DESCRIPTIONS: used.descriptions}

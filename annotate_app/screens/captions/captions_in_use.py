@@ -1,4 +1,4 @@
-"""Search the captions in use, open one with its clip, and correct its text before annotators get pairs."""
+"""Search the accepted captions, open one with its clip, and correct its text before annotators get pairs of it."""
 
 import time
 from collections.abc import Sequence
@@ -32,7 +32,10 @@ _REASON = 200
 
 
 def captions_in_use(project: Project, lead: Person) -> None:
-    """Draw the caption in the address, and the list of captions. Draw nothing in a project without captions."""
+    """Draw the list of accepted captions, below the caption that the page's URL names.
+
+    Draw nothing in a project without captions.
+    """
     if not count_accepted_captions(project, lead):
         return
     st.header(tr("Captions in use"), anchor=False)
@@ -92,11 +95,11 @@ def _form(caption: AcceptedCaption) -> None:
 
 
 def correct(caption_id: int, seen: str) -> None:
-    """Correct a caption to the text in its form.
+    """Replace the text of a caption with the text that the lead typed in its form.
 
     Args:
         caption_id: the caption.
-        seen: the text that the page showed.
+        seen: the text that the page showed. If somebody has changed it since, the correction is refused.
     """
     state, place = st.session_state, f"caption-{caption_id}"
     text, reason = str(state[f"{place}-text"]), str(state[f"{place}-reason"])

@@ -1,4 +1,7 @@
-"""Choose who describes which videos and how many descriptions are needed, and edit the describers' guideline."""
+"""Choose who describes which videos and how many descriptions are needed, and edit the describers' guideline.
+
+To describe is to mark moments in a video and to write a sentence for each.
+"""
 
 import time
 from functools import partial
@@ -31,7 +34,7 @@ _VIDEO, _MINUTE = marked("video"), marked("minute of video")
 
 
 def who(project: Project, lead: Person) -> None:
-    """Draw the form that opens and closes describing, and how much annotators have written so far."""
+    """Draw the form that lets chosen annotators describe videos, or ends this, and how much they have described."""
     with st.container():
         look.outcome("describing")
     chosen, figures = describing_choice(project, lead), describing_figures(project, lead)
@@ -96,7 +99,7 @@ def who(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def save(project: Project, lead: Person) -> None:
-    """Open describing, with the people, videos and number of descriptions in the form."""
+    """Let annotators describe videos, with the people, videos and number of descriptions chosen in the form."""
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
@@ -120,7 +123,7 @@ def save(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def close(project: Project, lead: Person) -> None:
-    """Close describing, so that nobody may describe any more."""
+    """End describing, so that annotators can no longer describe videos."""
     close_describing(project, lead, now=time.time())
     st.session_state[_DONE] = tr("Closed. All descriptions are kept, including those not sent yet.")
 
@@ -150,7 +153,10 @@ def how(project: Project, lead: Person) -> None:
 
 @look.lead_callback("describing_words_problem")
 def reword(project: Project, lead: Person, version: int) -> None:
-    """Save the text in the form as a new version of the describers' guideline."""
+    """Save the text typed in the form as a new version of the describers' guideline.
+
+    `version` is the version that the lead edited.
+    """
     state = st.session_state
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
     number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())

@@ -1,4 +1,7 @@
-"""A lead's actions on the description shown: accept, send back, take back, undo, go to the next."""
+"""A lead's actions on one description: accept it, send it back to its author, undo, show the next one.
+
+A description is a moment that an annotator marked, with their sentence for it.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -49,12 +52,12 @@ _UNDO = "descriptions_undo"
 
 
 def accept(key: str, seen: int, into: MomentId | None = None) -> None:
-    """Accept a description as a caption, in the words of the text field.
+    """Accept a description as a caption, with the sentence as the lead edited it in the text field.
 
     Args:
         key: the key of the description.
-        seen: the revision that the page showed.
-        into: the moment to which the caption is added as a further one; None to make a new moment.
+        seen: the revision that the page showed. If there is a newer one, the action is refused.
+        into: an existing moment that gets the sentence as another caption; None to make a moment of the description.
     """
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")
@@ -63,7 +66,12 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
 
 
 def give_back(key: str, seen: int) -> None:
-    """Send a description back to its author, with the words of the text field."""
+    """Send a description back to its author, with the comment that the lead typed.
+
+    Args:
+        key: the key of the description.
+        seen: the revision that the page showed. If there is a newer one, the action is refused.
+    """
     words = str(st.session_state[words_key(key)]).strip()
     if not words:
         _leave_refusal(key, tr("Write what the author should change (key W). They read it on their page."))
@@ -73,7 +81,7 @@ def give_back(key: str, seen: int) -> None:
 
 
 def take_back(key: str) -> None:
-    """Take back the decision on a description, so that it waits for review again, and keep showing it."""
+    """Reverse the decision on a description, so that it waits for review again, and keep showing it."""
     if problem := look.as_lead(partial(take_back_description, key=key, now=time.time())):
         _leave_refusal(key, problem)
         return
@@ -103,7 +111,7 @@ def step(by: int) -> None:
 
 
 def description_filter() -> DescriptionFilter:
-    """Return the filter and order of descriptions that the address holds."""
+    """Return the filter and sort order for the list of descriptions, as the page's URL holds them."""
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
     _, sort, down = ORDERS.get(address_state.read("order"), ORDERS[""])
     return DescriptionFilter(
@@ -127,9 +135,9 @@ def _show(keys: Sequence[str], place: int) -> None:
 
 
 def _run_action(key: str, action: Callable[[Project, Person], object], done: str) -> None:
-    """Run an action on a description, then show the description that follows it in the list, with the message `done`.
+    """Run a lead's action on a description, then show the next description in the list and the message `done`.
 
-    If the action is refused, keep showing the same description.
+    If the back end refuses the action, keep showing the same description with the reason.
     """
     if problem := look.as_lead(action):
         _leave_refusal(key, problem)
@@ -149,7 +157,7 @@ def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
 
 
 def _leave_message(key: str, done: str) -> None:
-    """Leave a message that names the action and its description, because the page shows the next one by now."""
+    """Leave a message that says what was done and quotes the description, as the page already shows the next one."""
     results.clear(PROBLEM)
 
     def tell(project: Project, lead: Person) -> None:
@@ -167,10 +175,10 @@ def _leave_refusal(key: str, problem: str) -> None:
 
 
 def sentence_key(key: str, revision: int) -> str:
-    """Return the Streamlit key of a description's sentence field. Each revision has its own field and text."""
+    """Return the Streamlit key of the field with a description's sentence. Each revision has a field of its own."""
     return f"sentence-{key}-{revision}"
 
 
 def words_key(key: str) -> str:
-    """Return the Streamlit key of the field with the words to the author."""
+    """Return the Streamlit key of the field in which the lead writes a comment to the author of a description."""
     return f"words-{key}"

@@ -1,6 +1,7 @@
 """The part "Descriptions" of the page "Captions": review descriptions, choose who describes, edit the guideline.
 
-The page shows one description beside its list. The address holds the list, the search, the order and the description.
+The page shows one description beside the list of all. The page's URL holds the filter, the search words, the sort
+order and which description is shown.
 """
 
 from collections.abc import Sequence
@@ -121,7 +122,10 @@ def _empty(project: Project, lead: Person, total: int) -> str:
 
 
 def _on_show(project: Project, lead: Person, keys: Sequence[str]) -> DescriptionReview | None:
-    """Return the description in the address, even if it is not in the list; else the first of the list's page."""
+    """Return the description that the page's URL names, else the first one on the current page of the list.
+
+    Return None if there is neither.
+    """
     start = (address_state.page_number(-(-len(keys) // acts.PER_PAGE)) - 1) * acts.PER_PAGE
     candidate_keys = [address_state.read(acts.ON_SHOW), *keys[start : start + 1]]
     candidates = (description(project, lead, key) for key in candidate_keys if key)
@@ -196,7 +200,7 @@ def _words_of(shown_description: DescriptionReview) -> None:
 
 
 def _beside(shown_description: DescriptionReview) -> None:
-    """Draw the other descriptions and moments of the same seconds, beside the description."""
+    """Draw a table of other descriptions and moments that cover almost the same seconds of the video."""
     if not shown_description.beside:
         return
     st.markdown(tr("**Other descriptions of the same seconds**"))
@@ -247,7 +251,10 @@ def _row(line: DescriptionLine) -> str:
 
 
 def _moments(beside: Sequence[SameSeconds]) -> dict[MomentId, str]:
-    """Return the moments that may get the sentence as another caption, each with a label."""
+    """Return the existing moments to which a description can be added as another caption, each with a label.
+
+    The label is the moment's caption, or its times if it has none.
+    """
     labels: dict[MomentId, str] = {}
     for neighbour in beside:
         if neighbour.moment_id is not None:

@@ -1,7 +1,7 @@
-"""The part "Rewrites" of the page "Captions": decide on one rewrite after the other.
+"""The part "Rewrites" of the page "Captions": a lead accepts or rejects one rewritten caption after the other.
 
-The browser sends decisions to `/rewriting/decision`, not through Streamlit. So it can show the next rewrite before
-the server has answered.
+A rewrite replaces specifics such as names with generic words. The browser sends decisions to `/rewriting/decision`,
+not through Streamlit. So it can show the next rewrite before the server has answered.
 """
 
 from pathlib import Path
@@ -32,9 +32,9 @@ _mount = st.components.v2.component(
 
 
 def show(project: Project, lead: Person) -> None:
-    """Draw the next rewrite to decide on, and the captions in use.
+    """Draw the next rewritten caption that needs a lead's decision, and the list of accepted captions.
 
-    Once queries are drawn, rewriting is closed. Instead of a rewrite, draw how often each decision was taken.
+    Rewriting ends once queries are chosen from captions. Then draw how many rewrites were accepted, rejected and so on.
     """
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
@@ -66,11 +66,11 @@ def _how_it_ended(counts: RewriteCounts) -> None:
 
 
 def _queue(queue: dict[str, Any], person: Person) -> None:
-    """Draw the queue of rewrites.
+    """Draw the page element in which a lead decides on rewritten captions one by one.
 
     Args:
-        queue: the queue in the form that `/rewriting/decision` returns.
-        person: who decides; if somebody else signs in meanwhile, the server refuses the decisions.
+        queue: the rewrites that wait, as plain JSON values, in the same format as the answer of `/rewriting/decision`.
+        person: the lead who decides. If somebody else signs in meanwhile, the server refuses the decisions.
     """
     _mount(
         key=_KEY,
@@ -82,7 +82,7 @@ def _queue(queue: dict[str, Any], person: Person) -> None:
 
 
 def _keep() -> None:
-    """Store the text that the person typed before the session ended, so that `navigation.signed_out` finds it."""
+    """Store what the lead has typed in the session, so that `navigation.signed_out` can save it after a sign-out."""
     st.session_state[_TYPED] = st.session_state[_KEY]["typed"]
 
 

@@ -36,22 +36,25 @@ SCRIPTS = (
 
 
 def page() -> None:
-    """Draw the desk for describing. After that, the desk talks to `/describe/` by itself."""
+    """Draw the page on which an annotator describes videos.
+
+    It is drawn once. After that, its script exchanges data with the server's routes under `/describe/`.
+    """
     desk(auth.require(Role.ANNOTATOR))
 
 
 def script() -> str:
-    """Return the component's JavaScript as one module."""
+    """Return the JavaScript of the page "Describe" as one module."""
     return joined(FOLDER, SCRIPTS)
 
 
 def markup() -> str:
-    """Return the component's HTML, without words that come from a project."""
+    """Return the HTML of the page "Describe", without any text of a project."""
     return joined(FOLDER, ("describe.html",))
 
 
 def style() -> str:
-    """Return the component's CSS. Colours and fonts come from the app's theme."""
+    """Return the CSS of the page "Describe". Colours and fonts come from the app's theme."""
     return joined(FOLDER, ("../../shared/desk/desk.css", "describe.css"))
 
 
@@ -59,12 +62,12 @@ _mount = st.components.v2.component("reelrank_describe", html=markup(), css=styl
 
 
 def desk(person: Person, key: str = "describe") -> None:
-    """Draw the desk, which fetches its work by itself.
+    """Draw the element in which an annotator describes videos. Its script fetches videos and descriptions by itself.
 
     Args:
-        person: who describes. The browser stores unsent descriptions for each person separately, so that two people
+        person: the annotator. The browser stores unsent descriptions for each person separately, so that two people
             who share a computer never send each other's.
-        key: Streamlit's name of this element.
+        key: Streamlit's key of this element.
     """
     texts = browser_texts(FOLDER, (*SCRIPTS, "describe.html"))
     _mount(data={"person": int(person.annotator_id)} | texts, key=key)

@@ -1,6 +1,7 @@
-"""The lead's page "Disputes": disputed, discarded, skipped and blocked pairs, one after the other.
+"""The lead's page "Disputes": review pairs on which annotators disagree, skipped pairs, and pairs with broken clips.
 
-The page shows one pair beside its list. The address holds the list, the search, the page number and the pair.
+The page shows one pair beside the list. The page's URL holds which list, the search words, the page number and the
+pair.
 """
 
 import time
@@ -47,7 +48,7 @@ _NOTHING = {
 
 
 def page() -> None:
-    """Draw the chosen list of pairs, and one of its pairs beside it.
+    """Draw the list that the lead chooses, such as disputed or skipped pairs, and one of its pairs beside it.
 
     For blocked pairs, whose clips cannot be shown, draw only the list.
     """
@@ -80,7 +81,7 @@ def page() -> None:
 
 @look.lead_callback("blocked_problem")
 def restore(project: Project, lead: Person, pair: PairKey) -> None:
-    """Let annotators get a blocked pair again."""
+    """Give a pair to annotators again that was blocked because its clip could not be shown."""
     restore_clip(project, lead, pair, now=time.time())
     results.leave("blocked", tr("Annotators get this pair again."))
 
@@ -144,9 +145,10 @@ def _page(project: Project, lead: Person, review_list: ReviewList, start: int) -
 
 
 def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
-    """Return the pair to show: the pair in the address, else the pair shown last, else the first of the list.
+    """Return the pair to show: the pair that the page's URL names, else the one shown last, else the first of the list.
 
-    A reply to a note moves its pair to the end of the list. The session remembers the pair, so it stays on the screen.
+    Return None if the list is empty. A reply to a note moves its pair to the end of the list. The session remembers the
+    pair, so it stays on the screen.
     """
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
@@ -160,14 +162,20 @@ def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | 
 
 
 def _beside(review_rows: ReviewPage, pair: PairKey, by: int) -> PairKey | None:
-    """Return a pair's neighbour on its page of the list, or the first pair if the pair has left the list."""
+    """Return the next pair on this page of the list (`by` 1) or the previous one (-1); None if there is none.
+
+    If `pair` has left the list, return the first pair.
+    """
     keys = [row.pair for row in review_rows.rows]
     place = keys.index(pair) + by if pair in keys else 0
     return keys[place] if 0 <= place < len(keys) else None
 
 
 def _go(project: Project, lead: Person, pair: PairKey, by: int, review_rows: ReviewPage) -> None:
-    """Show a pair's neighbour, on another page of the list if needed. Do nothing at the ends of the list."""
+    """Show the next pair of the list (`by` 1) or the previous one (-1), and turn the list's page if needed.
+
+    Do nothing at the ends of the list.
+    """
     if (key := _beside(review_rows, pair, by)) is not None:
         address_state.go(case=key)
         return
@@ -256,7 +264,7 @@ def _about_notes(project: Project, lead: Person, waiting: int) -> None:
 
 
 def _blocked(project: Project, lead: Person) -> None:
-    """Draw the pairs whose clips cannot be shown, each with the reason and a button that hands it out again."""
+    """Draw the pairs whose clips cannot be shown, each with the reason and a button that gives it out again."""
     look.outcome("blocked")
     review_rows = _page(project, lead, ReviewList.BLOCKED, _start())
     if not review_rows.count:

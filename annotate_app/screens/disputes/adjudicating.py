@@ -1,4 +1,4 @@
-"""A lead's actions on the pair shown: adjudicate, confirm a discard, re-open, take back, undo, offer again."""
+"""A lead's actions on the pair shown: set its relevance, confirm a discard, ask for more grades, take back, undo."""
 
 import time
 from collections.abc import Callable
@@ -89,11 +89,12 @@ def show_result() -> None:
 
 
 def decide(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Store the lead's adjudication, or leave a message that says what is missing.
+    """Store the relevance and the reason that the lead entered for a pair, or leave a message if either is missing.
 
     Args:
         pair: the pair.
-        seen: the number of leads' actions on the pair that the page showed.
+        seen: the number of leads' actions on the pair that the page showed. If there are others by now, this one is
+            refused.
         leave: runs the action and shows the next pair.
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
@@ -111,13 +112,25 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Confirm that discarding the pair is right."""
+    """Confirm that a pair stays discarded, because its grades give no consensus.
+
+    Args:
+        pair: the pair.
+        seen: the number of leads' actions on the pair that the page showed.
+        leave: runs the action and shows the next pair.
+    """
     action = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
     _run_action(pair, action, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Re-open the pair, so that two more annotators grade it."""
+    """Re-open a discarded pair, so that two more annotators grade it. Without a reason, ask for one.
+
+    Args:
+        pair: the pair.
+        seen: the number of leads' actions on the pair that the page showed.
+        leave: runs the action and shows the next pair.
+    """
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "o", tr("Write a reason, then press Enter. Two more annotators will grade this pair."))
@@ -127,7 +140,13 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Take back the last action of a lead on the pair, and keep showing the pair."""
+    """Take back the last action of a lead on a pair, and keep showing the pair. Without a reason, ask for one.
+
+    Args:
+        pair: the pair.
+        seen: the number of leads' actions on the pair that the page showed.
+        leave: not used, as the page keeps showing the pair; all actions of the form get it.
+    """
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "t", tr("Write a reason, then press Enter. It is stored with what you take back."))
@@ -136,7 +155,7 @@ def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def cancel(pair: PairKey) -> None:
-    """Drop the action that waits for a reason."""
+    """Cancel the action for which the form asks a reason, such as re-opening the pair."""
     st.session_state.pop(_waiting_key(pair), None)
     results.clear(f"problem-{pair}")
 
@@ -222,7 +241,15 @@ def _recent_reasons(pair: PairKey, reasons: list[str]) -> None:
 def _run_action(
     pair: PairKey, action: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
-    """Run an action and show the next pair. If the action is refused, keep showing this pair."""
+    """Run a lead's action on a pair and show the next pair. If the action is refused, keep showing this pair.
+
+    Args:
+        pair: the pair.
+        action: the action.
+        done: the message to show after it.
+        undone_by: the kind of the action, and the number of leads' actions on the pair before it, for the undo button.
+        leave: runs the action and shows the next pair.
+    """
     problem = ""
 
     def acted() -> bool:
@@ -251,7 +278,10 @@ def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
 
 
 def _leave_message(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
-    """Leave a message that names the action and its pair, because the page shows the next pair by now."""
+    """Leave a message that says what was done and quotes the pair's query, as the page already shows the next pair.
+
+    If the pair was re-opened and too few annotators can grade it, the message says so and links to inviting more.
+    """
     cancel(pair)
 
     def tell(project: Project, lead: Person) -> None:
@@ -286,14 +316,14 @@ def _wait_for_reason(pair: PairKey, key: str, problem: str) -> None:
 
 
 def _leave_refusal(pair: PairKey, problem: str) -> None:
-    """Keep showing the pair and the lead's input, with the reason for the refusal."""
+    """Store why an action was refused, and keep showing the pair with what the lead typed."""
     results.clear(f"{_DONE}_problem")
     st.session_state[f"problem-{pair}"] = problem
     address_state.go(case=pair)
 
 
 def _waiting_key(pair: PairKey) -> str:
-    """Return the session key under which the action that waits for a reason is stored."""
+    """Return the session key that holds which action on the pair needs a reason before it can run."""
     return f"waiting-{pair}"
 
 

@@ -1,4 +1,7 @@
-"""The lead's page "Exam": preview and start an exam, explain its items, read results, grant retakes."""
+"""The lead's page "Exam": preview and start an exam, explain its items, read results, grant retakes.
+
+Annotators take this qualification exam before they may grade. Its items are pairs with a right grade.
+"""
 
 import time
 from html import escape
@@ -85,7 +88,7 @@ def page() -> None:
 
 @look.lead_callback("exam_problem")
 def end(project: Project, lead: Person) -> None:
-    """End the exam when a lead presses the button."""
+    """End the exam, so that all annotators may grade."""
     end_exam(project, lead, now=time.time())
     results.leave("exam", tr("Exam ended. All annotators may grade now."))
 
@@ -220,7 +223,7 @@ def _last_attempt(exam_person: qualification_exam_results.ExamPerson) -> str:
 
 
 def _items(project: Project, lead: Person, people: list[qualification_exam_results.ExamPerson]) -> None:
-    """Draw one item with its explanation, beside the list of all items."""
+    """Draw one exam item with its explanation, beside the list of all items."""
     items = {item.item_id: item for item in exam_items(project, lead)}
     missed = dict.fromkeys(items, 0)
     keys = {item.pair_key: item_id for item_id, item in items.items()}

@@ -36,7 +36,7 @@ _ROW_PX = 26
 
 
 def draw_preview(preview: ExamPreview) -> None:
-    """Draw the facts of an exam preview: its pairs and queries, and the answer key if it is known.
+    """Draw what an exam would contain: its pairs and queries, and the answer key if it is known.
 
     Beside the key, draw what an annotator would score who guesses or always gives the same grade.
     """
@@ -63,12 +63,12 @@ def draw_preview(preview: ExamPreview) -> None:
 
 
 def source(stored: str) -> str:
-    """Return the source of an exam's pairs: a kind of pairs in the reader's language, or the name of a file."""
+    """Return where an exam's pairs come from, in the reader's language: settled pairs, open pairs, or a file's name."""
     return tr(stored, _context="from") if stored in _SOURCES else stored
 
 
 def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
-    """Draw the number of pairs for each right grade, beside what guessing would score."""
+    """Draw the number of pairs for each right grade, beside what an annotator would score by guessing."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown(tr("**Answer key**"))
@@ -79,9 +79,9 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
 
 
 def reason(guesses: ExamGuesses, key: str) -> None:
-    """Ask for a reason to use a weak exam: guessing passes it, or nearly does.
+    """Draw a field for the reason to use a weak exam, which annotators pass or nearly pass by guessing.
 
-    Draw nothing for an exam that is not weak.
+    Draw nothing for an exam that is not weak. `key` is the Streamlit key of the field.
     """
     if guesses.weak:
         weaknesses = "".join(f"\n- {translate_message(why)}" for why in guesses.weak)
@@ -91,7 +91,7 @@ def reason(guesses: ExamGuesses, key: str) -> None:
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
-    """Return a table of the number of pairs with each right grade, highest grade first."""
+    """Return an HTML table of the number of pairs with each right grade, highest grade first."""
     most = max(grades)
     rows = [
         (look.grade_mark(grade), escape(scale.label(grade).lower()), look.bar(count, most))
@@ -101,7 +101,7 @@ def key_table(grades: tuple[int, ...], scale: Scale) -> str:
 
 
 def guess_table(guesses: ExamGuesses) -> str:
-    """Return a table of what guessing scores: always one grade (highest first), then random grades."""
+    """Return an HTML table of what guessing scores: always the same grade (highest first), then random grades."""
     rows = [
         (
             tr("always {grade}", grade=look.grade_mark(constant.grade)),
@@ -118,7 +118,7 @@ def guess_table(guesses: ExamGuesses) -> str:
 
 
 def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
-    """Draw the clips of a query that the lead chooses, each below its right grade."""
+    """Draw the choice of a query of the exam, and the clips of its pairs, each below its right grade."""
     by_query: defaultdict[QueryId, list[ExamPreviewItem]] = defaultdict(list)
     for item in preview.items:
         by_query[item.query_id].append(item)
@@ -156,7 +156,7 @@ def _verdict(constant: ExamConstant) -> str:
 
 
 def _odds(share: float) -> str:
-    """Return a share as words, such as `in 7.1 % of the cases`. All shares below 0.1 % get the same words."""
+    """Return a probability as text, such as `in 7.1 % of the cases`, or `in less than 0.1 % of the cases`."""
     return (
         tr("in less than 0.1 % of the cases")
         if share < 0.001
@@ -165,7 +165,7 @@ def _odds(share: float) -> str:
 
 
 def outcomes(outcomes_by_person: ExamOutcomes) -> None:
-    """Draw the results of first attempts: charts, a table and a CSV download.
+    """Draw the results of annotators' first attempts at the exam: charts, a table and a CSV download.
 
     The charts stand side by side, or below each other on a narrow page.
     """
@@ -224,11 +224,11 @@ def outcomes(outcomes_by_person: ExamOutcomes) -> None:
 
 
 def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
-    """Return a chart of dots with their intervals: one row a person, with the mean of all on top.
+    """Return a chart with one row for each person: a dot for the estimate and a line for its confidence interval.
 
     Args:
-        rows: each person's name and estimate, with the mean of all first.
-        paper: the value of the TVR-Ranking paper, drawn as a dashed line.
+        rows: each person's name and estimate. The first row is the mean of all people.
+        paper: the value of the TVR-Ranking paper, drawn as a dashed line; None for no line.
         share: whether the values are shares, written in percent.
     """
     points: list[dict[str, Any]] = [
@@ -269,7 +269,10 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
 
 
 def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
-    """Return a table of each person's missed items and kappas, with intervals or the reason why one is missing."""
+    """Return an HTML table of each person's missed items and kappas, with confidence intervals.
+
+    Where an interval or value is missing, the table gives the reason.
+    """
     rows = [
         (
             f"<b>{escape(name)}</b>",
@@ -286,7 +289,7 @@ def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
 
 
 def _cell(estimate: ExamEstimate, share: bool) -> str:
-    """Return a table cell: `9 %` above `4.8 to 16.2 %`, or above the reason why the interval is missing."""
+    """Return a table cell as HTML: the value in bold, then its confidence interval, or why there is none."""
     value = f"<b>{_figure(estimate.value, share)}</b>" if estimate.value is not None else ""
     if estimate.low is None or estimate.high is None:
         return f"{value}<small>{escape(translate_message(estimate.reason))}</small>"
@@ -295,7 +298,7 @@ def _cell(estimate: ExamEstimate, share: bool) -> str:
 
 
 def _number(estimate: ExamEstimate, share: bool) -> str:
-    """Return an estimate and its interval as one line of text."""
+    """Return an estimate with its confidence interval as one line of text, or why it is missing."""
     if estimate.value is None:
         return translate_message(estimate.reason)
     if estimate.low is None or estimate.high is None:

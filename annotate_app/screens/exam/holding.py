@@ -1,4 +1,4 @@
-"""Start an exam, for leads: its form and preview, and closing an exam whose answer key comes later."""
+"""Start exams on the lead's page "Exam": the form, the preview, and closing an exam to fix its answer key."""
 
 import time
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 
 def plan(project: Project, lead: Person) -> None:
-    """Draw the form of a new exam or, after it is sent, the preview of that exam."""
+    """Draw the form for a new exam or, once the lead has sent it, the preview of that exam."""
     options = st.session_state.get("exam_plan")
     if options is None:
         _form(project.campaign.exam)
@@ -74,7 +74,7 @@ def plan(project: Project, lead: Person) -> None:
 
 
 def go_on() -> None:
-    """Store the values of the form, so that the page shows a preview. The exam does not start yet."""
+    """Store the values of the form in the session, so that the page shows a preview. The exam does not start yet."""
     state, upload = st.session_state, st.session_state.get("exam_key_file")
     state["exam_newcomers_only"] = bool(state["exam_newcomers"])
     if upload is not None:
@@ -103,7 +103,7 @@ def change() -> None:
 
 @look.lead_callback("exam_hold_problem")
 def hold(project: Project, lead: Person, previewed: str) -> None:
-    """Start the exam of the preview whose digest is `previewed`."""
+    """Start the exam that the lead saw in the preview. `previewed` is the digest that identifies this preview."""
     state = st.session_state
     start = set_exam_from_file if _FILE in state["exam_plan"] else set_exam
     report = start(
@@ -158,7 +158,10 @@ def _form(usual: ExamSettings) -> None:
 
 
 def key_desk(project: Project, lead: Person, exam: Exam | None) -> bool:
-    """Draw the player in which the lead answers the exam, if the lead opened it. Return whether it was drawn."""
+    """Draw the grading player, in which the lead grades the exam's pairs to make its answer key.
+
+    Draw it only if the lead has opened it, and return whether it was drawn.
+    """
     if not st.session_state.get(_GIVING) or exam is None or exam.key_from is not ExamKey.OWN:
         return False
     st.button(
@@ -173,9 +176,9 @@ def key_desk(project: Project, lead: Person, exam: Exam | None) -> bool:
 
 
 def stage(exam: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
-    """Draw the progress of an exam whose answer key comes later, and what the lead can do next.
+    """Draw the progress of an exam whose answer key is fixed only when the lead closes it, and the lead's next steps.
 
-    Draw nothing for an exam of settled pairs: its key is known at once.
+    Draw nothing for an exam of settled pairs, whose answer key is known from the start.
 
     Args:
         exam: the current exam.
@@ -226,9 +229,9 @@ def stage(exam: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
 
 
 def to_use(exam: Exam | None) -> None:
-    """Draw the button that counts the answers of an exam as judgements, and the result of its last press.
+    """Draw the button that turns the answers of an exam into judgements (grades that count).
 
-    If `exam` is None, draw no button.
+    Also draw the result of pressing it. If `exam` is None, draw only this result.
     """
     look.outcome("exam_use")
     if exam is None:
@@ -261,7 +264,7 @@ def close(project: Project, lead: Person) -> None:
 
 @look.lead_callback("exam_use_problem")
 def use(project: Project, lead: Person) -> None:
-    """Count the answers of the exam as judgements."""
+    """Turn the annotators' answers to the exam into judgements, which count as grades of these pairs."""
     report = use_exam(project, lead, now=time.time())
     each = (
         f"{report.fewest}"

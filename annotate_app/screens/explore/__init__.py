@@ -53,7 +53,7 @@ _Found = TypeVar("_Found")
 
 
 def page() -> None:
-    """Draw the choice of the page's parts, such as Similarity, Rank and Sources, and the part that is chosen."""
+    """Draw the choice of a part, such as Similarity, Rank or Sources, and below it the chosen part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
         st.info(tr("No pairs have been handed out yet. Continue on [Set up]({path}).", path=full_path("/set-up")))
@@ -63,10 +63,10 @@ def page() -> None:
 
 
 def _along(project: Project, lead: Person, along: BinnedBy) -> None:
-    """Draw how relevance depends on similarity, rank or duration, whose values are grouped into bins.
+    """Draw how relevance depends on a quantity: the similarity, the rank or the duration of the moment.
 
-    Charts show the share of each relevance, the mean relevance and the number of pairs in each bin. A list below has
-    the pairs of one bin or of all.
+    Pairs are grouped into bins of this quantity. Charts show the share of each relevance, the mean relevance and the
+    number of pairs in each bin. A list below has the pairs of all bins or of a chosen one.
     """
     bins = _cached_count(project, lead, along.value, lambda: relevances_along(project, lead, along))
     scale, quantity = project.campaign.scale, explore_charts.WORDS[along].of
@@ -111,7 +111,10 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
 
 
 def _same_words(project: Project, lead: Person) -> None:
-    """Draw the pairs whose caption equals the query, and how many are below the best relevance (the paper's B.5)."""
+    """Draw the pairs whose caption equals the query, and how many of them have less than the best relevance.
+
+    The TVR-Ranking paper reports the same number in appendix B.5.
+    """
     counts, without = _cached_count(project, lead, "same", lambda: same_words(project, lead))
     scale, decided = project.campaign.scale, sum(counts)
     st.markdown(
@@ -145,7 +148,10 @@ def _same_words(project: Project, lead: Person) -> None:
 
 
 def _sources(project: Project, lead: Person) -> None:
-    """Draw the results of each source's candidates, and of those that the truth would lack without the source."""
+    """Draw a table of the sources of candidates (captions, frames, pooled runs) with the number and relevance of each.
+
+    It also counts the candidates and relevant pairs that no other source found.
+    """
     standings: list[SourceStanding] = _cached_count(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
         tr(
@@ -162,7 +168,10 @@ def _sources(project: Project, lead: Person) -> None:
 
 
 def _coverage(project: Project, lead: Person) -> None:
-    """Draw how much of the corpus was handed out, by show and by video. If a video is open, draw its pairs instead."""
+    """Draw how much of the corpus annotators were given to grade, by TV show and by video.
+
+    If the page's URL names a video, draw its pairs instead.
+    """
     videos: list[VideoCoverage] = _cached_count(project, lead, "coverage", lambda: coverage(project, lead))
     opened = address_state.read_number("video")
     if opened_video := next((video for video in videos if video.video_id == opened), None):
@@ -227,7 +236,7 @@ def _coverage(project: Project, lead: Person) -> None:
 
 
 def _durations(project: Project, lead: Person) -> None:
-    """Draw the durations of moments and videos, and relevance against duration."""
+    """Draw the durations of moments and videos, and how relevance depends on a moment's duration."""
     moments, videos = _cached_count(project, lead, "durations", lambda: durations(project, lead))
     for lengths, noun in ((moments, "moment"), (videos, "video")):
         if lengths is None:
@@ -248,7 +257,7 @@ def _durations(project: Project, lead: Person) -> None:
 
 
 def _agreement(project: Project, lead: Person) -> None:
-    """Draw the queries by how well annotators agree on their pairs."""
+    """Draw a list of queries with how often two grades of a pair agree, the least agreement first."""
     queries: list[AgreedQuery] = _cached_count(project, lead, "agreement", lambda: agreed_queries(project, lead))
     st.caption(
         tr(
@@ -272,7 +281,10 @@ def _agreement(project: Project, lead: Person) -> None:
 
 
 def _pairs(project: Project, lead: Person, part: PairPart, nothing: str = "") -> None:
-    """Draw the list of a part's pairs, fetched a page at a time. Each pair opens its query."""
+    """Draw a list of the pairs selected by `part`, fetched a page at a time. A click on a pair opens its query.
+
+    If there are no pairs, draw the sentence `nothing`.
+    """
     count = _cached_count(project, lead, f"count-{part}", lambda: found_pair_count(project, lead, part))
     long_list(
         tr("Pairs"),
@@ -298,13 +310,13 @@ def _relevance(scale: Scale, most: int | None = None) -> int | None:
 
 
 def _cached_count(project: Project, lead: Person, name: str, count: Callable[[], _Found]) -> _Found:
-    """Return a count, cached for all leads until the next grade or event.
+    """Return the result of `count()`, cached for all leads until the project's data change.
 
     Args:
         project: the project.
         lead: the lead who is signed in.
-        name: the name of the count in the cache.
-        count: makes the count.
+        name: a name for the result in the cache.
+        count: a function that counts, called only if the cache has no current result.
     """
     cached: _Found = _cached(str(project.folder), explored_version(project, lead), name, count)
     return cached

@@ -1,4 +1,4 @@
-"""Draw the charts of the page "Explore", each with a text for people who cannot see it."""
+"""Draw the charts of the page "Explore", each with a text for screen readers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,11 +21,13 @@ _AXIS_PX = 46
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words in charts for a quantity, such as the similarity, by which pairs are divided into bins.
+    """The words that charts use for one quantity, such as the similarity or the rank of a pair.
+
+    Charts group pairs into bins of this quantity.
 
     Attributes:
         axis: the title of the axis.
-        of: the quantity within a sentence.
+        of: the name of the quantity within a sentence.
         bin: returns the words for one bin within a sentence.
         label: returns the label of one bin on the axis.
     """
@@ -60,13 +62,13 @@ WORDS = {
 
 
 def shares(bins: Sequence[RelevanceBin], along: BinnedBy, scale: Scale, picked: Callable[[int], None]) -> None:
-    """Draw the share of each relevance in each bin, of the bin's pairs that have a relevance.
+    """Draw a stacked bar for each bin: the share of each relevance among the bin's pairs that have one.
 
     Args:
-        bins: the bins.
-        along: the quantity that the pairs are binned by.
+        bins: the pairs counted by bin.
+        along: the quantity by which pairs are grouped into bins.
         scale: the relevance scale.
-        picked: called with a bin's number when somebody clicks its bar.
+        picked: called with a bin's `place` when somebody clicks its bar.
     """
     words = WORDS[along]
     rows = [
@@ -119,7 +121,7 @@ def shares(bins: Sequence[RelevanceBin], along: BinnedBy, scale: Scale, picked: 
 
 
 def means(bins: Sequence[RelevanceBin], along: BinnedBy, scale: Scale) -> None:
-    """Draw the mean relevance of each bin. Bins without a relevance are gaps in the line."""
+    """Draw a line of the mean relevance of each bin. Bins whose pairs have no relevance yet are gaps in the line."""
     words = WORDS[along]
     rows = [
         {"bin": words.label(relevance_bin), "mean": relevance_bin.mean, "pairs": relevance_bin.decided}
@@ -147,7 +149,7 @@ def means(bins: Sequence[RelevanceBin], along: BinnedBy, scale: Scale) -> None:
 
 
 def counts(bins: Sequence[RelevanceBin], along: BinnedBy) -> None:
-    """Draw the number of pairs in each bin, with a relevance and without."""
+    """Draw a stacked bar for each bin: its number of pairs with a relevance and without one."""
     words, kinds = WORDS[along], [tr("with a relevance"), tr("without")]
     rows = [
         {"bin": words.label(relevance_bin), "kind": kind, "place": place, "pairs": pairs}
@@ -188,7 +190,10 @@ def counts(bins: Sequence[RelevanceBin], along: BinnedBy) -> None:
 
 
 def lasting(durations: Lasting, noun: str) -> None:
-    """Draw the number of moments or videos by duration, in the corpus and among those handed out."""
+    """Draw how many moments or videos have which duration: of the whole corpus, and of those given to annotators.
+
+    `noun` is `moment` or `video`.
+    """
     kinds = [tr("in the corpus"), tr("handed out")]
     rows = [
         {"bin": _seconds(low, math.inf if high is None else high), "kind": kind, "count": count}

@@ -1,4 +1,4 @@
-"""Make the rows of the lists on the page "Explore": pairs, sources, videos, shows and queries."""
+"""Make the rows of the lists on the page "Explore": pairs, sources of candidates, videos, TV shows and queries."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -25,10 +25,11 @@ _KINDS = {
 
 
 def show_name(show: str | None) -> str:
-    """Return the name under which the screen shows a TV show.
+    """Return the text with which the page names a TV show.
 
     Args:
-        show: the show in the names of its videos; empty if these begin with the season; None if they name no show.
+        show: the show's name, as taken from the names of its videos. It is empty if the names begin with the season.
+            It is None if the names do not tell the show.
     """
     return tr("show not in the name") if show is None else show or tr("unnamed show")
 
@@ -43,7 +44,7 @@ PAIR_COLUMNS = (
 
 
 def pair_row(pair: FoundPair) -> ListRow:
-    """Return the row of a pair, which opens the pair's query."""
+    """Return the list row of a pair. A click on it opens the pair's query."""
     relevance = (
         f"<small>{wording.verdict(pair.verdict)}</small>" if pair.relevance is None else look.grade_mark(pair.relevance)
     )
@@ -68,7 +69,10 @@ SOURCE_HEADS = (
 
 
 def source_row(standing: SourceStanding) -> tuple[str, ...]:
-    """Return the table cells of a source: its name, counts of its candidates and pairs, and their mean relevance."""
+    """Return the table cells of one source of candidates (captions, frames or a run), in the order of `SOURCE_HEADS`.
+
+    They are HTML: its name, counts of its candidates, of its pairs and of the relevant ones, and the mean relevance.
+    """
     source = standing.source
     kind = tr(_KINDS[source.kind])
     later = tr(", added later") if source.part > 1 else ""
@@ -108,7 +112,7 @@ VIDEO_KEYS: dict[str, Callable[[VideoCoverage], Any]] = {
 
 
 def video_row(video: VideoCoverage) -> ListRow:
-    """Return the row of a video, which opens the video's pairs."""
+    """Return the list row of a video. A click on it opens the video's pairs."""
     moments = tr("{judged_moments:,} of {moments:,}", judged_moments=video.judged_moments, moments=video.moments)
     cells = (
         escape(video.video),
@@ -122,7 +126,7 @@ def video_row(video: VideoCoverage) -> ListRow:
 
 
 def show_heads() -> tuple[str, ...]:
-    """Return the column heads of the table of shows."""
+    """Return the column heads of the table of TV shows, translated: show, videos, moments, pairs and relevances."""
     return (
         tr("Show", _context="series"),
         tr("Videos"),
@@ -134,7 +138,7 @@ def show_heads() -> tuple[str, ...]:
 
 
 def show_row(show: ShowCoverage) -> tuple[str, ...]:
-    """Return the table cells of a show."""
+    """Return the table cells of a TV show as HTML, in the order of `show_heads`."""
     return (
         escape(show_name(show.show)),
         tr("{covered:,} of {videos:,}", covered=show.covered, videos=show.videos),
@@ -164,7 +168,7 @@ QUERY_KEYS: dict[str, Callable[[AgreedQuery], Any]] = {
 
 
 def query_row(query: AgreedQuery) -> ListRow:
-    """Return the row of a query, which opens the query on its own page."""
+    """Return the list row of a query. A click on it opens the query on the page "Queries"."""
     agreement = query.agreement
     return ListRow(
         query.query_id,
@@ -189,13 +193,13 @@ def _number(value: float | None) -> str:
 
 
 def in_order(rows: Sequence[_Row], by: str, keys: dict[str, Callable[[_Row], Any]], usual: str) -> list[_Row]:
-    """Return rows sorted by the column that the list's head names. Rows with an unknown value come last.
+    """Return rows sorted by one column. Rows without a value in this column (None) come last.
 
     Args:
         rows: the rows.
-        by: the name of a column, after a minus sign to sort in descending order; empty for the usual order.
-        keys: the sort key of each column.
-        usual: the usual order, in the form of `by`; empty to leave the rows as they are.
+        by: the name of the column, with `-` before it for descending order; empty for the order `usual`.
+        keys: maps each column's name to the function that returns a row's value.
+        usual: the default order, written like `by`; empty to leave the rows as they are.
     """
     by = by or usual
     if not by:

@@ -62,7 +62,7 @@ _mount = st.components.v2.component(
 
 
 def page() -> None:
-    """Draw the guideline's texts, its versions and the practice pairs, each in a tab."""
+    """Draw three tabs: the texts of the guideline, its versions, and the practice pairs of the tutorial."""
     project, lead, _ = look.lead_page("Guideline")
     versions = guideline_versions(project, lead)
     words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
@@ -76,7 +76,7 @@ def page() -> None:
 
 @look.lead_callback("guideline_problem")
 def save(project: Project, lead: Person, version: int) -> None:
-    """Save the texts in the form as a new version of the guideline; `version` is the one that the lead edited."""
+    """Save the texts typed in the form as a new version of the guideline; `version` is the one that the lead edited."""
     state = st.session_state
     notes = _notes(project, lead)
     typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))
@@ -91,7 +91,7 @@ def save(project: Project, lead: Person, version: int) -> None:
 
 
 def changes_table(changes: list[Change]) -> str:
-    """Return the differences of two versions as a table."""
+    """Return the differences of two versions of the guideline as an HTML table: which text, before and after."""
     rows = [
         (
             escape(translate_message(text_change.where)),
@@ -128,7 +128,10 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
 
 
 def _preview_language(languages: list[str]) -> str:
-    """Draw the choice of the preview's language if there are translations; return its tag, or "" for the original."""
+    """Draw the choice of the language in which the guideline is previewed, if it has translations.
+
+    Return the tag of the chosen language, or "" for the original texts.
+    """
     if not languages:
         return ""
     return str(
@@ -143,7 +146,7 @@ def _preview_language(languages: list[str]) -> str:
 
 
 def _notes(project: Project, lead: Person) -> dict[int, str]:
-    """Return the note of the example clip of each grade, highest grade first. Notes can be translated too."""
+    """Return the note of each grade's example clip, by grade, the highest grade first."""
     return {example.grade: example.note for example in reversed(examples_chosen(project, lead))}
 
 
@@ -218,7 +221,13 @@ def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
 
 
 def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
-    """Return the guideline with the texts in the form's fields. For a field not drawn yet, use the stored text."""
+    """Return the guideline with the texts that the lead has typed so far.
+
+    Args:
+        grading: the stored guideline. Its texts stand in for fields that are not drawn yet.
+        version: the version that the lead edits, which is part of the keys of the fields.
+        notes: the note of each grade's example clip, from `_notes`.
+    """
     state = st.session_state
     originals = {f"note-{grade}": (note, note) for grade, note in notes.items()}
 
@@ -293,6 +302,6 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
 
 
 def guideline_preview(words: dict[str, Any]) -> None:
-    """Draw the guideline as annotators see it, from the words that `shared.player.guideline` returns."""
+    """Draw the guideline as annotators see it. `words` are its texts, as `shared.player.guideline` returns them."""
     data = {"guideline": words, "label": tr("The guideline as annotators see it")}
     _mount(data=data | browser_texts(player.FOLDER, _SCRIPTS), key="guideline-preview")

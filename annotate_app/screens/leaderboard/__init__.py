@@ -1,4 +1,4 @@
-"""The lead's page "Leaderboard": upload runs, score them against a ground truth, and compare them."""
+"""The lead's page "Leaderboard": upload runs (ranked predictions of systems), and score them against a ground truth."""
 
 import tempfile
 import time
@@ -39,7 +39,7 @@ _MEANINGS = marked(
 
 
 def page() -> None:
-    """Draw the choice of ground truth and the parts of the leaderboard.
+    """Draw the choice of a ground truth, and the chosen part of the leaderboard, such as the ranking or the charts.
 
     Without a run or a ground truth, draw the form that uploads them.
     """
@@ -82,7 +82,7 @@ def page() -> None:
 
 
 def keep() -> None:
-    """Check each uploaded file and store it, or leave a message that lists all its problems."""
+    """Check and store the files chosen in the upload form, or leave a message that lists all their problems."""
     results.clear("board_problem")
     kind, bound = st.session_state["board_kind"], bool(st.session_state.get("board_bound"))
     name = st.session_state["board_name"].strip() or None
@@ -117,7 +117,10 @@ def keep() -> None:
 
 
 def _tell_uploaded(project: Project, lead: Person, uploads: Sequence[Kept], *, runs: bool) -> None:
-    """Leave a message that names the uploaded files. For runs, also choose the ground truth with their queries."""
+    """Leave a message that names the uploaded files.
+
+    If they are runs, also switch the page to the ground truth that has their queries.
+    """
     names = ", ".join(f"{upload.name} ({wording.count_of(upload.queries, 'query')})" for upload in uploads)
     done = tr("Uploaded {files}.", files=names)
     truth = truth_of_runs(project, lead, [upload.name for upload in uploads]) if runs else None
@@ -140,13 +143,19 @@ def remove(project: Project, lead: Person, name: str) -> None:
 def _scored(
     _project: Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "tvr-ranking"], version: str
 ) -> Leaderboard:
-    """Return the scores, cached for all leads until a run or the ground truth changes."""
+    """Return the scores of all runs against a ground truth, cached for all leads.
+
+    The cache key is `folder`, `truth`, `preset` and `version`, which changes with the runs and the ground truth.
+    """
     return score_kept_runs(_project, _lead, truth, preset=preset)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _usual_truth(_project: Project, _lead: Person, folder: str, truths: Sequence[str], runs: Sequence[str]) -> str:
-    """Return the ground truth shown by default. It stays the same until a ground truth or run is added or removed."""
+    """Return the name of the ground truth shown by default: the one that has the queries of most runs.
+
+    It is cached until a ground truth or a run is added or removed.
+    """
     return truth_of_runs(_project, _lead) or truths[0]
 
 
@@ -177,7 +186,7 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
 
 
 def _warnings(warnings: Sequence[str]) -> None:
-    """Draw the notes about single runs, folded if there are many."""
+    """Draw remarks that concern single runs. If there are many, draw them in a collapsed section."""
     lines = [f":material/info: {plain(translate_message(warning))}" for warning in warnings]
     place = (
         st.container()
@@ -190,7 +199,7 @@ def _warnings(warnings: Sequence[str]) -> None:
 
 
 def _left_out(runs: Mapping[str, str]) -> None:
-    """Draw the runs that are not compared, each with the reason. After the first few, they are folded."""
+    """Draw the runs that are not compared, each with the reason. All but the first few are in a collapsed section."""
     if not runs:
         return
     head = trn("{n} run is not compared", "{n} runs are not compared", len(runs))
@@ -247,7 +256,7 @@ def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapp
 
 
 def _written(folder: Path, upload: Any) -> Path:
-    """Write an uploaded file under its own name into a new folder, and return its path."""
+    """Write an uploaded file into a new folder, under the name it had on the lead's computer, and return its path."""
     folder.mkdir()
     path = folder / (Path(str(upload.name)).name or "file")
     path.write_bytes(upload.getvalue())

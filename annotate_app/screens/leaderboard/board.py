@@ -59,14 +59,14 @@ _SCORE = partial(_NUMBER, format="%.4f")
 
 
 def case_view(case: dict[str, Any], key: str) -> None:
-    """Draw one case: a query with its relevant moments and the predictions of runs.
+    """Draw one query as a picture: cards of its relevant moments, and cards of the predictions of runs.
 
     Args:
-        case: `{"counted", "moments": [...], "runs": [{"name", "counted", "predictions": [...], "told": [...]}]}`:
-            moments and predictions are the cards of `backend.scoring.views.case` with the address `src` of their clip,
-            None if the project lacks the video. `counted` is a text with the numbers of all and of shown cards.
-            `told` has a text about the run's result for each moment, or None.
-        key: Streamlit's name of the element; each case view on a page needs its own.
+        case: `{"counted", "moments": [card], "runs": [{"name", "counted", "predictions": [card], "told": [text]}]}`.
+            A card has the fields of a moment or prediction in `backend.scoring.views.case`. Its `src` is the URL of its
+            clip, or None if the project lacks the video. `counted` has the numbers of all cards and of those shown.
+            `told` says how the run did on each moment; None where there is nothing to say.
+        key: Streamlit's key of the element; each case view on a page needs its own.
     """
     _mount(key=component_key(key), data=case | browser_texts(_HERE, _SCRIPTS))
 
@@ -74,15 +74,15 @@ def case_view(case: dict[str, Any], key: str) -> None:
 def ranking(
     project: Project, lead: Person, board: Leaderboard, scores: Scoreboard, version: str, beside: Callable[[], None]
 ) -> None:
-    """Draw the ranking of runs: means with intervals, comparisons with the baseline, and export files.
+    """Draw the ranking of runs: means with confidence intervals, comparisons with a chosen baseline, and export files.
 
     Args:
         project: the project.
         lead: the lead who is signed in.
         board: the leaderboard.
         scores: the scores of the runs.
-        version: identifies the scores in the cache.
-        beside: called to draw more directly below the table.
+        version: a text that identifies the scores in the cache.
+        beside: a function that draws what belongs directly below the table.
     """
     names = [run.name for run in scores.runs]
     with st.container(horizontal=True):
@@ -126,7 +126,7 @@ def ranking(
 
 
 def _measure(scores: Scoreboard, key: str) -> str:
-    """Draw the choice of a measure, and return the chosen measure's key."""
+    """Draw the choice of a measure, such as NDCG, and return the chosen measure's key."""
     keys, names = scores.settings.keys, score_names(scores.summary(), scores.settings.keys)
     chosen = st.selectbox(
         tr("Measure"),
@@ -139,7 +139,13 @@ def _measure(scores: Scoreboard, key: str) -> str:
 
 
 def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
-    """Draw a score table: numbers sort by value, texts stay as they are, and each column head has its help."""
+    """Draw a table of scores, in which numbers are sorted by value and each column head has a tooltip.
+
+    Args:
+        table: the table.
+        key: Streamlit's key of the element.
+        columns: constructors of Streamlit column settings, by the name of the column.
+    """
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
     titles = [translate_message(column.title) for column in table.columns]
@@ -169,10 +175,10 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _with_statistics(_scores: Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
-    """Return the summary of the scores with statistics, cached.
+    """Return the summary of the scores with confidence intervals and tests against the baseline, cached.
 
     The page needs it each time it is drawn, and computing 10,000 resamples of every measure each time would take too
-    long.
+    long. Without a baseline, runs are not compared with one.
     """
     summary = _scores.summary()
     add_statistics(summary, _scores, Sureness(baseline))
@@ -180,10 +186,10 @@ def _with_statistics(_scores: Scoreboard, version: str, baseline: str | None) ->
 
 
 def charts(scores: Scoreboard) -> None:
-    """Draw the charts for a chosen measure.
+    """Draw the charts for a measure that the lead chooses.
 
-    They show the measure by cut-off, the order of the runs under other measures, the two best runs query by query,
-    and the best IoUs.
+    They show the measure by rank cut-off, the order of the runs under each measure, and the two best runs query by
+    query. The last one shows how well each run's predictions overlap with relevant moments (IoU).
     """
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
@@ -196,7 +202,7 @@ def charts(scores: Scoreboard) -> None:
 
 
 def groups(scores: Scoreboard) -> None:
-    """Draw the mean scores of groups of queries."""
+    """Draw the mean scores of the runs for groups of queries, such as by duration or by TV show."""
     with st.container(horizontal=True):
         by = st.selectbox(
             tr("Group queries by"),
@@ -222,7 +228,7 @@ def groups(scores: Scoreboard) -> None:
 
 
 def errors(board: Leaderboard, scores: Scoreboard) -> None:
-    """Draw each run's results on the relevant moments, such as found or missed."""
+    """Draw how many of the relevant moments each run found, missed, and so on, and examples of them."""
     summary = scores.summary(errors=True)
     table = score_outcomes(summary)
     st.markdown(f"{plain(translate_message(table.title))} {plain(' '.join(map(translate_message, table.notes)))}")
@@ -250,7 +256,7 @@ def errors(board: Leaderboard, scores: Scoreboard) -> None:
 
 
 def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard) -> None:
-    """Draw one query as clips: its relevant moments and the predictions of one or two runs."""
+    """Draw a query that the lead chooses as clips: its relevant moments and the predictions of one or two runs."""
     names = {run.name: translate_message(run.label) for run in scores.runs}
     order = notable_queries(scores)
     k, mu = scores.middle
@@ -286,7 +292,10 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
 
 
 def _export(project: Project, lead: Person, board: Leaderboard, summary: Mapping[str, Any]) -> None:
-    """Draw the downloads. A file is made only when somebody clicks its button."""
+    """Draw the buttons that download the scores as a report, CSV, LaTeX or Markdown.
+
+    A file is made only when somebody clicks its button.
+    """
     scores = board.scores
     if scores is None:
         return
@@ -319,12 +328,12 @@ def _export(project: Project, lead: Person, board: Leaderboard, summary: Mapping
 
 
 def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
-    """Return a case in the form that `case_view` takes.
+    """Return the data from which `case_view` draws a query.
 
-    A card gets a clip only if its video is in `files` and the clip begins before the video's end.
+    A moment or prediction gets a clip only if its video is in `files` and the clip begins before the video's end.
 
     Args:
-        view: the case.
+        view: the query with its moments and predictions.
         files: maps each video with a file to its duration in seconds.
     """
     kept = [card for card in view.moments if card.first]
@@ -353,7 +362,10 @@ def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _count_texts(noun: str, items: Sequence[object], shown: Sequence[object]) -> list[str]:
-    """Return texts with the number of items and, if fewer are shown, the number shown; none without items."""
+    """Return a text with the number of items and, if fewer are shown, another with the number shown.
+
+    Return an empty list if there are no items.
+    """
     if not items:
         return []
     less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(items) else []
@@ -361,7 +373,7 @@ def _count_texts(noun: str, items: Sequence[object], shown: Sequence[object]) ->
 
 
 def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
-    """Return the texts of a card and the address of its clip."""
+    """Return the fields of a moment's or prediction's card, translated, with the URL of its clip as `src`, or None."""
     bar = card.bar
     has_clip = bar.start_s < files.get(bar.video, 0.0)
     texts = {name: translate_message(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
@@ -369,10 +381,15 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
-    """Return the title of each query in `order`, by query id.
+    """Return a title for each query that the lead can choose, by query id.
 
-    Queries with the same title get their id added. `order` maps query numbers to the reason why a query is shown, which
-    is added too.
+    A title has the query's text and, if a kind is given, why the query is worth a look. Queries with the same text also
+    show their id.
+
+    Args:
+        board: the leaderboard.
+        scores: the scores of the runs.
+        order: maps the index of each query to the kind of case, a key of `CASE_KINDS`, or to an empty text.
     """
     titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())

@@ -47,7 +47,10 @@ _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_
 
 
 def page() -> None:
-    """Draw the people, their assignments or their quality flags, or one person's flags in detail."""
+    """Draw the part that the lead chooses: people, assignments or quality flags.
+
+    If the page's URL names an annotator, draw their flags in detail instead.
+    """
     project, lead, _ = look.lead_page("People")
     if person_flags.annotator_in_address() is not None:
         person_flags.show(project, lead)
@@ -129,7 +132,10 @@ def _run_action(annotator_id: AnnotatorId, action: Callable[[Project, Person], o
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _flags(_project: Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
-    """Return everybody's quality flags, cached until the next grade or event: computing them reads every grade."""
+    """Return everybody's quality flags, cached until a grade is stored or anything else happens in the project.
+
+    They are cached because computing them reads every grade.
+    """
     return quality_flags.flags(_project, _lead)
 
 
@@ -222,7 +228,10 @@ def pause_text(pause: Pause, timezone: str | None) -> str:
 
 
 def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
-    """Return the figures of a person's work by column. The result is empty for leads, who do not grade."""
+    """Return an annotator's figures as texts by column: judgements, today's, median time, skips, and last activity.
+
+    The result is empty for leads, who do not grade.
+    """
     if review.person.role is Role.LEAD:
         return {}
     median_s = flags.median_s if flags else None
@@ -295,13 +304,13 @@ def words(assignment: Assignment) -> str:
 
 
 def since(assignment: Assignment, timezone: str | None) -> str:
-    """Return a sentence that says who gave an assignment, and when."""
+    """Return a sentence that says which lead gave an annotator this assignment, and when."""
     return tr("Assigned by {by}, {when}.", by=assignment.by, when=wording.when(assignment.at, timezone))
 
 
 @look.lead_callback("assign_problem")
 def assign(project: Project, lead: Person) -> None:
-    """Give the assignment in the form to all people chosen there, and empty the form."""
+    """Give the assignment entered in the form to all annotators chosen there, then empty the form."""
     state = st.session_state
     who: list[AnnotatorId] = state["assign_who"]
     part, parts = state["assign_part"], state["assign_parts"]

@@ -1,4 +1,4 @@
-"""Quality flags on the lead's page "People": each flag's figure, its chart over time, and the pairs behind it."""
+"""Quality flags on the lead's page "People": each flag's figure, its chart over time, and the pairs that raised it."""
 
 import time
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ _IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
 
 def annotator_in_address() -> AnnotatorId | None:
-    """Return the annotator in the address, or None."""
+    """Return the number of the annotator that the page's URL names (`?who=`), or None if it names nobody."""
     who = read_number(_WHO)
     return None if who is None else AnnotatorId(who)
 
@@ -89,7 +89,7 @@ def button(flags: PersonFlags) -> None:
 
 
 def draw_flags(flags: PersonFlags) -> None:
-    """Draw an annotator's quality flags as buttons that open the pairs behind them."""
+    """Draw an annotator's quality flags as buttons. A click opens the pairs that raised the flag."""
     with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
         for flag in flags.raised:
             st.button(
@@ -104,7 +104,7 @@ def draw_flags(flags: PersonFlags) -> None:
 
 
 def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
-    """Open an annotator's figures, and the pairs behind one flag if `kind` is given."""
+    """Open an annotator's figures. If `kind` is given, also show the pairs that raised this flag."""
     st.query_params[_WHO] = str(who)
     st.session_state.pop(_PAGE, None)
     if kind is not None:
@@ -121,14 +121,14 @@ def close() -> None:
 
 @look.lead_callback(f"{_LIFTED}_problem")
 def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -> None:
-    """Undo all skips of an annotator, or only their reports of broken clips."""
+    """Undo all skips of an annotator or, if `reports_only`, only the skips that report broken clips."""
     done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
     skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
     results.leave(_LIFTED, tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips))
 
 
 def show(project: Project, lead: Person) -> None:
-    """Draw the figures, flags and pairs of the annotator in the address."""
+    """Draw the figures, quality flags and pairs of the annotator that the page's URL names."""
     st.button(tr("All annotators"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
     found = quality_flags.flags(project, lead, annotator_in_address())
     if not found:
@@ -161,7 +161,7 @@ def _numbers(flags: PersonFlags) -> None:
 
 
 def _chosen(flags: PersonFlags) -> Flag:
-    """Return the flag to show: the flag in the address, else one that is raised, else one with a value."""
+    """Return the flag to show: the one that the page's URL names, else a raised flag, else one with a value."""
     kind_in_address = st.query_params.get(_FLAG, "")
     by_kind = {flag.kind.value: flag for flag in flags.flags}
     defined = [flag for flag in flags.flags if flag.value is not None]
@@ -230,7 +230,11 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
-    """Draw the button that undoes all skips or all reports of an annotator, after a confirmation."""
+    """Draw the button that undoes an annotator's skips, after a confirmation.
+
+    For the flag `FlagKind.REPORTS`, it undoes only reports of broken clips. `count` is the number of pairs behind the
+    flag; without any, draw nothing.
+    """
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
@@ -262,10 +266,10 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
 
 
 def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
-    """Draw a flag's figure over time, and its limit if it has one.
+    """Draw how a flag's figure changed from an annotator's first grade to the last, and the limit that raises the flag.
 
     Args:
-        stretches: the mean of each stretch of consecutive grades, oldest first.
+        stretches: the figure's mean over successive groups of consecutive grades, oldest first.
         flag: the flag.
     """
     quantity = tr(_WHAT.get(flag.kind, marked("Share of grades")))
@@ -309,9 +313,9 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
 
 
 def _limits(flag: Flag) -> list[float]:
-    """Return the lines to draw in a flag's chart: its limits and, for bias and drift, zero.
+    """Return the values at which a flag's chart has horizontal lines: its limits and, for bias and drift, zero.
 
-    Drift and agreement have no limits to draw, because they compare with the annotator's earlier grades.
+    The charts of drift and agreement show no limit, because these flags compare with the annotator's earlier grades.
     """
     if flag.kind is FlagKind.BIAS:
         return [-flag.limit, 0.0, flag.limit]

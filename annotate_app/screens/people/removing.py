@@ -17,7 +17,7 @@ from backend.core.ids import AnnotatorId
 
 @look.lead_callback("people_problem")
 def remove(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Remove a person who has no work on record, or archive anybody else."""
+    """Remove a person from the project, or archive them if they have judgements or other work on record."""
     if remove_person(project, lead, annotator_id, now=time.time()):
         st.session_state["people_done"] = tr("{name} is archived. Their work stays on record.", name=name)
     else:
@@ -26,7 +26,7 @@ def remove(project: Project, lead: Person, annotator_id: AnnotatorId, name: str)
 
 @look.lead_callback("archive_problem")
 def bring_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Restore an archived person, so that they can sign in and are on the list again."""
+    """Restore an archived person, so that they can sign in and are listed again."""
     suspend(project, lead, annotator_id, False, now=time.time())
     st.session_state["archive_done"] = tr("{name} is restored and can sign in.", name=name)
 

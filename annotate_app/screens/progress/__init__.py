@@ -36,7 +36,7 @@ _SET_UP = WayThere("Set up", "", marked("Continue the setup"))
 
 
 def page() -> None:
-    """Draw the tasks for leads, the progress of the work and its forecast, and videos with a problem."""
+    """Draw the tasks for leads, the progress of grading with a forecast, and videos with a problem."""
     project, lead, _ = look.lead_page("Progress")
     if trouble := disk_space_warning(project, lead):
         st.error(plain(translate_message(trouble)), icon=":material/hard_drive:")
@@ -52,7 +52,10 @@ def page() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The counts that the page shows, the version of the work that was counted, and the time of the count."""
+    """The counts that the page Progress shows, kept in the session with their version and time (seconds since 1970).
+
+    `version` tells whether anything has changed since.
+    """
 
     version: tuple[int, ...]
     at: float
@@ -64,7 +67,7 @@ class _Counted:
 
 
 def _count(project: Project, lead: Person) -> _Counted:
-    """Return the counts of the page. Count again only if something has changed or the last count is too old."""
+    """Return the counts that the page shows. Count again if anything has changed, or after `_AT_LEAST_S` seconds."""
     version, now = progress.work_version(project, lead), time.time()
     cached: _Counted | None = st.session_state.get("progress_kept")
     if cached is not None and cached.version == version and now - cached.at <= _AT_LEAST_S:
@@ -81,7 +84,7 @@ def _count(project: Project, lead: Person) -> _Counted:
 
 @partial(auth.fragment, run_every=waiting.REFRESH_S)
 def _live(project: Project, lead: Person) -> None:
-    """Draw the parts of the page that change while people work."""
+    """Draw the tasks for leads, the progress and the annotators' pace. This part redraws itself every few seconds."""
     counted = _count(project, lead)
     work, pairs = counted.found, counted.pairs
     inbox(project, lead, counted.waits, work.ahead, counted.flagged)
@@ -126,7 +129,7 @@ def _metrics(work: WorkProgress) -> None:
 
 
 def _about_grades(work: WorkProgress) -> Iterator[str]:
-    """Yield sentences that explain the number of grades still needed."""
+    """Yield sentences that explain what the number of grades still needed includes and leaves out."""
     ahead = work.ahead
     if ahead.further:
         grades = wording.count_of(ahead.further, "grade")
@@ -146,7 +149,7 @@ def _about_grades(work: WorkProgress) -> Iterator[str]:
 
 
 def _judged(work: WorkProgress) -> tuple[int, int]:
-    """Return the number of judgements by people and the number of simulated judgements, over all days shown."""
+    """Return two numbers of judgements in the last 30 days: those by people, and simulated ones."""
     return sum(day.judgements for day in work.days), sum(day.simulated for day in work.days)
 
 
@@ -167,7 +170,7 @@ def _days(work: WorkProgress) -> None:
 
 
 def left_out(work: WorkProgress) -> list[str]:
-    """Return sentences about judgements that the bars leave out, and about simulated ones that the bars include."""
+    """Return sentences below the chart of daily judgements: what it leaves out, and whether it shows simulated ones."""
     by_people, simulated = _judged(work)
     texts = []
     if simulated and by_people:
@@ -199,7 +202,7 @@ def _people(people: Sequence[PersonPace]) -> None:
 
 
 def pace_table(people: Sequence[PersonPace]) -> str:
-    """Return a table of each annotator's judgements today and in the last 7 days, with bars for the latter."""
+    """Return an HTML table of each annotator's judgements today and in the last 7 days, the latter with bars."""
     most = max(person.week for person in people)
     rows = [(escape(person.name), f"{person.today:,}", look.bar(person.week, most)) for person in people]
     return look.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")

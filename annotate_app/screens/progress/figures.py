@@ -1,4 +1,4 @@
-"""Draw the figures of the page "Progress": pairs by verdict, the funnel and the pool check."""
+"""Draw the figures of the page "Progress": pairs by verdict, how pairs were settled, and errors in video pools."""
 
 from collections.abc import Iterator
 from html import escape
@@ -27,7 +27,7 @@ _WRONG = {PutInAs.POSITIVE: marked("positive, does not match"), PutInAs.NEGATIVE
 
 
 def verdict_bar(pairs: dict[str, int]) -> str:
-    """Return the number of pairs with each verdict as one bar with a legend."""
+    """Return HTML of one bar, divided by the number of pairs with each verdict, with a legend."""
     total = sum(pairs.values())
     spoken = escape(", ".join(f"{pairs[name]:,} {tr(word)}" for name, word in _BAR.items()))
     parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
@@ -44,7 +44,7 @@ def verdict_bar(pairs: dict[str, int]) -> str:
 
 
 class Step(NamedTuple):
-    """A step of the funnel: a part of the pairs, drawn as a bar.
+    """One bar of the funnel, a chart of how many pairs reached which stage, such as `settled by two`.
 
     Attributes:
         words: the label.
@@ -62,9 +62,10 @@ class Step(NamedTuple):
 
 
 def steps(counts: Funnel) -> Iterator[Step]:
-    """Yield the steps of the funnel, each before its parts.
+    """Yield the bars of the funnel (how many pairs reached which stage), each before the bars that are parts of it.
 
-    The main steps are always yielded, all other steps only if they have pairs.
+    Four bars are always yielded: handed out, graded by two, settled by two, and disputed. The others need at least one
+    pair.
     """
     yield Step(tr("handed out"), counts.pairs, 0, 0, "all")
     yield Step(tr("graded by two"), counts.graded_by_two, 0, 1, "all")
@@ -93,7 +94,7 @@ def steps(counts: Funnel) -> Iterator[Step]:
 
 
 def funnel(counts: Funnel) -> str:
-    """Return the funnel as an HTML list. Each step's bar is as long as its share of all pairs."""
+    """Return an HTML list of how many pairs reached which stage. Each bar is as long as its share of all pairs."""
     rows = "".join(
         f"<li style='--depth:{step.depth}'><span>{step.words}</span><i aria-hidden='true'><i class='rr-v-{step.style}' "
         f"style='margin-left:{step.start / counts.pairs:.3%};width:{step.pairs / counts.pairs:.3%}'></i></i>"
@@ -105,7 +106,7 @@ def funnel(counts: Funnel) -> str:
 
 
 def pool_check(report: CheckReport) -> None:
-    """Draw the results of a pool check: shares of wrong videos with their intervals, and the wrong videos."""
+    """Draw how many videos are wrongly in the pools (the videos in which each query is searched), and list them."""
     st.header(tr("Wrong videos in the pools"), anchor=False)
     st.html(share_table(report))
     st.caption(
@@ -127,7 +128,10 @@ def pool_check(report: CheckReport) -> None:
 
 
 def share_table(report: CheckReport) -> str:
-    """Return a table of a pool check: positives that do not match, negatives that match, and both together."""
+    """Return an HTML table of the shares of wrong videos in pools, with confidence intervals.
+
+    It has rows for videos said to match a query that do not, for distractors that match, and for both together.
+    """
     rows = {
         tr("positives that do not match"): report.positives,
         tr("negatives that match"): report.negatives,

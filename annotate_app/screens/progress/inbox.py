@@ -45,9 +45,9 @@ class Button(NamedTuple):
 
 
 class InboxRow(NamedTuple):
-    """One row of the inbox.
+    """One row of the inbox: a sentence with a link, and buttons.
 
-    `at` is the time of its newest report, job or other task, in seconds since 1970. Rows without a time come first.
+    `at` is the time of the newest event that the row reports, in seconds since 1970. Rows without a time come first.
     """
 
     at: float | None
@@ -60,7 +60,10 @@ class InboxRow(NamedTuple):
 def inbox(
     project: Project, lead: Person, waits: Sequence[Wait], ahead: WorkAhead, flagged: Sequence[FlaggedPerson]
 ) -> None:
-    """Draw the work that is stuck, then the tasks for the lead, newest first. Draw nothing if there are none."""
+    """Draw the work that the current team cannot finish, then the tasks for the lead, newest first.
+
+    Draw nothing if there is neither.
+    """
     if st.session_state.pop(_BEGUN, False):
         st.rerun()  # the whole page: the job is shown above this part of it
     stuck = waiting.stuck_lines(ahead)
@@ -106,7 +109,7 @@ def _zone() -> str | None:
 
 
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """Yield a row for each clip that one annotator reported as broken, newest first."""
+    """Yield a row for each clip that one annotator reported as broken, newest first. The last row counts the rest."""
     reports = sorted(queue.reported_clips(project, lead), key=lambda report: -report.at)
     see = WayThere("Disputes", "?show=skipped", tr("Show clip"))
     for report in reports[:_SHOWN]:
@@ -130,7 +133,7 @@ def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> No
 
 
 def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """Yield a row for each background job that did not finish and was not dismissed."""
+    """Yield a row for each background job that did not finish, until a lead dismisses it."""
     for job in list_jobs(project, lead, now=time.time()):
         if job.state not in _ENDED_BADLY:
             continue
@@ -169,7 +172,7 @@ def dismiss_ended(project: Project, lead: Person, key: str) -> None:
 
 
 def clips_job(project: Project, lead: Person) -> None:
-    """Draw the progress or the result of the job that cuts clips. If it did not finish, it is in the inbox instead."""
+    """Draw the progress or the result of the job that cuts clips. If it did not finish, the inbox shows it instead."""
     newest = next((job for job in list_jobs(project, lead, now=time.time()) if job.kind is JobKind.CLIPS), None)
     if newest is not None and newest.state not in _ENDED_BADLY:
         job_view(project, lead, {JobKind.CLIPS}, _PROBLEM)
@@ -177,7 +180,7 @@ def clips_job(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def cut_again(project: Project, lead: Person, job: Job) -> None:
-    """Begin a new job that cuts the same clips as a job that did not finish."""
+    """Begin a new job that cuts the clips of a job that did not finish."""
     options = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
     cut = job_functions.cut_clips
     jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *options, asked=job.asked, now=time.time())
@@ -185,7 +188,10 @@ def cut_again(project: Project, lead: Person, job: Job) -> None:
 
 
 def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
-    """Yield a row for each flagged annotator, with a row of its own for unusually many skips or reports."""
+    """Yield a row for each annotator with quality flags. Flags about skips and reports get a separate row.
+
+    The last row counts the annotators for whom there is no row.
+    """
     for flagged_person in flagged[:_SHOWN]:
         person = flagged_person.flags
         skips = [flag for flag in person.raised if flag.kind in _OF_SKIPS]

@@ -49,9 +49,9 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Draw the counts, the waiting and stuck work, and the list of queries.
+    """Draw counts, a line about work that waits for leads, and the list of queries.
 
-    If the address has `?query=ID`, draw only that query.
+    If the page's URL has `?query=ID`, draw only that query.
     """
     project, lead, counts = look.lead_page("Queries")
     if address_state.read(one_query.QUERY):
@@ -68,7 +68,7 @@ def page() -> None:
 
 
 def _wanted(project: Project, lead: Person) -> QueryFilter:
-    """Return the filter and the order of the list of queries, read from the page's address."""
+    """Return the filter and sort order for the list of queries, as the page's URL holds them."""
     show, split = address_state.read("show"), address_state.read("split")
     return QueryFilter(
         QueryShow(show) if show in list(QueryShow) else QueryShow.ALL,
@@ -81,7 +81,10 @@ def _wanted(project: Project, lead: Person) -> QueryFilter:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _stuck(_project: Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
-    """Return the queries with a stuck pair, cached until the work changes: finding them reads every open pair."""
+    """Return the queries with a pair that the current team cannot finish, cached until the work changes.
+
+    They are cached because finding them reads every open pair.
+    """
     return stuck_queries(_project, _lead)
 
 
@@ -125,7 +128,7 @@ def _share(review: QueryReview) -> str:
 
 
 def by_rank(relevances: Sequence[int | None]) -> str:
-    """Return the relevance of each rank as HTML, 20 on a line. A pair without a relevance has a dash, not 0."""
+    """Return HTML with the relevance of each rank, 20 on a line. A pair without a relevance has a dash, not 0."""
     told = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
     lines = "".join(
         f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"

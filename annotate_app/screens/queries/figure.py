@@ -1,8 +1,8 @@
 """Draw the candidates of a query as a figure (TVR-Ranking, Figure 6) and as a list.
 
-The figure has the candidates' relevances by rank as bars, and their similarity as a line. Below it, the list has eight
-frames of each candidate with their times, its grades, and the rule's steps. Browsers fetch the frames as they come into
-view. A click or Enter opens a candidate.
+The figure has the candidates' relevances by rank as bars, and their similarity as a line. For each candidate, the list
+has eight frames with their times, the grades, and how they led to the relevance. Browsers fetch the frames as they
+come into view. A click or Enter opens a candidate.
 """
 
 import json
@@ -42,8 +42,8 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
     """Draw the candidates of a query as bars and a line, with a legend and the number of pairs of each relevance.
 
     Args:
-        pairs: the open candidates.
-        last: how many candidates, counted from the end of the first candidate list, decide about a further batch.
+        pairs: the candidates that have been given to annotators.
+        last: number of candidates, at the end of the first candidate list, that decide whether to open a further batch.
         scale: the campaign's relevance scale.
     """
     pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
@@ -54,7 +54,11 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
 
 
 def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[str, Any]]:
-    """Return the data of the chart for each candidate. If a candidate's `relevance` is None, `sign` shows why."""
+    """Return the values of one bar for each candidate, by field name.
+
+    If `relevance` is None, `sign` is `×` for a discarded pair and `–` for one that is not settled. `last` is as in
+    `query_figure`.
+    """
     speaking = {pair.pair_id for pair in _speaking(pairs, last)}
     return [
         {
@@ -74,14 +78,17 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
 
 
 def _speaking(pairs: Sequence[PairReview], last: int) -> Sequence[PairReview]:
-    """Return the candidates that decide about a further batch. Candidates of later pooling never do."""
+    """Return the last candidates of the first candidate list, as many as `last`.
+
+    They decide whether a further batch is worth opening. Candidates that were added later never do.
+    """
     return [pair for pair in pairs if pair.part == 1][-last:] if last else []
 
 
 def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, Any]:
     """Return the chart as a Vega-Lite specification.
 
-    Altair checks a chart against the whole schema, which took most of the page's time.
+    It is written by hand, because Altair checks a chart against the whole schema. This took most of the page's time.
     """
     values = columns(pairs, last, scale)
     begins = [place for place, (value, other) in enumerate(pairwise(pairs), start=2) if value.batch != other.batch]
@@ -192,8 +199,8 @@ def candidates(pairs: Sequence[PairReview], grading: Grading, *, opens: str) -> 
 
     Args:
         pairs: the candidates of one query.
-        grading: the campaign's grading, which explains the rule's steps.
-        opens: the address parameter that holds the rank of the opened candidate.
+        grading: the campaign's grading, with which the list explains how grades led to a relevance.
+        opens: the query parameter of the page's URL that holds the rank of the opened candidate.
     """
 
     def opened() -> None:

@@ -1,4 +1,4 @@
-"""The next batch of one query: draw the batch rule's suggestion, and open, decline or undo the batch."""
+"""The next batch of candidates for one query: draw whether a rule recommends it, and open, decline or undo it."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _Args = ParamSpec("_Args")
 
 
 def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
-    """Draw the batch rule's suggestion for a query's next batch, and the lead's possible actions."""
+    """Draw whether the batch rule recommends a query's next batch of candidates, and the lead's possible actions."""
     batch = batches_next_batch.next_batch(project, lead, query_id)
     with st.container(key="next-batch"):
         if batch.state is not NextState.ENDED or batch.opened is None:
@@ -35,7 +35,7 @@ def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
 
 
 def says(reading: RuleReading) -> str:
-    """Return Markdown: the batch rule's numbers, `The rule: mean 2.4 (needs 2.0), ...`, and a badge, its suggestion."""
+    """Return the batch rule's figures and its recommendation as Markdown: `The rule: mean 2.4 (needs 2.0), ...`."""
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
         numbers=plain(translate_message(reading.numbers)),
@@ -95,7 +95,7 @@ def _acts(batch: NextBatch) -> None:
 
 
 def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
-    """Draw who opened the newest batch, and the button that undoes it while nobody has worked on it."""
+    """Draw who opened the newest batch and, while nobody has worked on it, the button that undoes this."""
     with st.container(horizontal=True, vertical_alignment="center"):
         by, when = opened.by or tr("A command"), wording.when(opened.at, st.context.timezone)
         kept = tr("It stays: {kept}.", kept=opened.kept) if opened.kept else tr("Nobody has worked on it yet.")
@@ -115,7 +115,15 @@ def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
 
 
 def _reasoned(label: str, question: str, action: str, query_id: QueryId, number: int) -> None:
-    """Draw a button that opens a form, which asks for the reason of an action."""
+    """Draw a button that opens a form, in which the lead gives the reason for an action and confirms it.
+
+    Args:
+        label: text of the button.
+        question: label of the field for the reason.
+        action: key of the action in `_ACTS`.
+        query_id: the query.
+        number: number of the batch.
+    """
     key = f"{action}-{query_id}-{number}"
     with st.popover(label, key=f"{key}-asked"), st.form(key, border=False):
         st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
@@ -123,14 +131,14 @@ def _reasoned(label: str, question: str, action: str, query_id: QueryId, number:
 
 
 def _place(query_id: QueryId) -> str:
-    """Return the name of the place on the page where results of actions on a query's next batch appear."""
+    """Return the name under which results of actions on a query's next batch are kept, for `look.outcome`."""
     return f"next-batch-{query_id}"
 
 
 def _leaves_result(
     action: Callable[Concatenate[Project, Person, QueryId, _Args], str],
 ) -> Callable[Concatenate[QueryId, _Args], None]:
-    """Decorate a callback so that the page shows its result, or why it did nothing."""
+    """Decorate an action on a batch as a callback: the page then shows its returned message, or why it was refused."""
 
     @wraps(action)
     def callback(query_id: QueryId, /, *args: _Args.args, **more: _Args.kwargs) -> None:
@@ -145,7 +153,7 @@ def _leaves_result(
 
 @_leaves_result
 def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -> str:
-    """Open the query's batch with this number."""
+    """Open the query's batch with this number, so that annotators get its pairs; return a message for the lead."""
     opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
     pairs = wording.count_of(opened, "pair")
     return tr("Batch {number} is open: {pairs} for the annotators.", number=number, pairs=pairs)
@@ -153,7 +161,10 @@ def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -
 
 @_leaves_result
 def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Decline the query's batch with this number. The session holds the reason under the key `reason`."""
+    """Decline the query's batch with this number, and return a message for the lead.
+
+    `reason` is the session key of the reason that the lead typed.
+    """
     reason = st.session_state[reason]
     batches_next_batch.decline_batch(project, lead, query_id, reason, number=number, now=time.time())
     return tr("Batch {number} is declined.", number=number)
@@ -161,7 +172,10 @@ def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int
 
 @_leaves_result
 def take_back_decline(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Take back the decline of a batch, so that leads can decide again. The session holds the reason under `reason`."""
+    """Reverse the decline of a batch, so that leads can decide again, and return a message for the lead.
+
+    `reason` is the session key of the reason that the lead typed.
+    """
     reason = st.session_state[reason]
     batches_next_batch.take_back_decline(project, lead, query_id, reason, number=number, now=time.time())
     return tr("Batch {number} waits for a decision again.", number=number)
@@ -169,7 +183,10 @@ def take_back_decline(project: Project, lead: Person, query_id: QueryId, number:
 
 @_leaves_result
 def undo_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Undo the opening of a batch. The session holds the reason under the key `reason`."""
+    """Undo the opening of a batch, and return a message for the lead.
+
+    `reason` is the session key of the reason that the lead typed.
+    """
     reason = st.session_state[reason]
     pairs = batches_next_batch.undo_batch(project, lead, query_id, reason, number=number, now=time.time())
     return tr(

@@ -1,4 +1,4 @@
-"""The next batches of all queries: draw the batch rule's suggestions, accept them, and change the rule.
+"""The next batches of all queries: a dialog in which leads accept the batch rule's suggestions or change the rule.
 
 While the dialog is open, the session holds the suggestions that the lead sees. Only these can be accepted.
 """
@@ -34,9 +34,9 @@ _DONE, _PROBLEM = "next_batches", "next_batches_problem"
 
 
 def next_batches(project: Project, lead: Person) -> None:
-    """Draw a line that says how many queries have how many batches, and the button that opens the dialog.
+    """Draw how many queries have one batch, two and so on, and a button that opens the dialog on next batches.
 
-    In the dialog, leads accept suggestions and change the rule.
+    In the dialog, leads accept the batch rule's suggestions and change the rule.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
@@ -49,7 +49,10 @@ def next_batches(project: Project, lead: Person) -> None:
 
 
 def shares(queries_by_batches: Mapping[str, Mapping[str, int]]) -> str:
-    """Return how many queries of each split have how many batches: `val: 264 with one batch, 236 with two (of 500)`."""
+    """Return a text that says, for each split, how many queries have one batch, two and so on.
+
+    For example: `val: 264 with one batch, 236 with two (of 500)`.
+    """
     parts = []
     for split, numbers in queries_by_batches.items():
         told = [
@@ -67,13 +70,13 @@ def shares(queries_by_batches: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def _so_many(count: int, *, bare: bool) -> str:
-    """Return a number of batches in words: `one batch`, `two batches`, or only the number if `bare`."""
+    """Return a number of batches in words: `two batches`, or only `two` if `bare`."""
     number = tr(_NUMBERS[count], _context="with") if count < len(_NUMBERS) else str(count)
     return number if bare else trn("{number} batch", "{number} batches", count, number=number)
 
 
 def _look() -> None:
-    """Store the batch rule's current suggestions for the dialog."""
+    """Open the dialog on next batches: store the batch rule's current suggestions in the session."""
 
     def act(project: Project, lead: Person) -> None:
         st.session_state[_SEEN] = batch_suggestions(project, lead)
@@ -100,7 +103,7 @@ def _dialog(project: Project, lead: Person) -> None:
 
 
 def _offer(seen: Suggestions) -> None:
-    """Draw the button that accepts the suggestions, and a box to also decline the batches that are not recommended."""
+    """Draw the button that opens all suggested batches, and a checkbox to also decline all that are not recommended."""
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
         tr("Also decline {batches} that the rule does not recommend", batches=_batches(len(leaves))),
@@ -121,7 +124,7 @@ def _offer(seen: Suggestions) -> None:
 
 
 def _accepting(opens: int, declines: int) -> str:
-    """Return the label of the button that accepts the suggestions."""
+    """Return the label of the button that accepts the suggestions: how many batches it opens and declines."""
     if opens and declines:
         return tr("Open {opens} and decline {declines}", opens=_batches(opens), declines=_batches(declines))
     if declines:
@@ -177,7 +180,7 @@ def accepted_message(done: AcceptedReport) -> str:
 
 
 def _table(seen: Suggestions) -> str:
-    """Return a Markdown table that counts, for each suggestion, its queries (by split and in all) and its pairs."""
+    """Return a Markdown table with a row for each recommendation of the batch rule: its queries by split, and pairs."""
     splits = sorted({query.split.value for query in seen.queries}, reverse=True)
     lines = [
         tr(
@@ -245,7 +248,7 @@ def _fields(rule: BatchRule, scale: Scale) -> None:
 
 
 def _change(version: int) -> None:
-    """Change the batch rule to the values of the form."""
+    """Change the batch rule to the values typed in the form; `version` is the version that the lead saw."""
     state = st.session_state
     rule = BatchRule(
         int(state["batch_rule_last"]),

@@ -1,4 +1,4 @@
-"""One query on the lead's page "Queries" (`?query=ID`): its stuck pairs, figure, next batch and candidates."""
+"""One query on the lead's page "Queries" (`?query=ID`): its figure, next batch, candidates, and unfinishable pairs."""
 
 import streamlit as st
 
@@ -25,7 +25,7 @@ _EXAM = WayThere("Exam", "", marked("Open Exam"))
 
 
 def show(project: Project, lead: Person, query_filter: QueryFilter) -> None:
-    """Draw the query in the address, with buttons to its neighbours in the filtered list."""
+    """Draw the query that the page's URL names, with buttons to the previous and next query of the filtered list."""
     query_id = QueryId(address_state.read_number(QUERY, 0) or 0)
     review = query_review(project, lead, query_id)
     if review is None:
@@ -74,9 +74,10 @@ def _back() -> None:
 
 
 def _walk(project: Project, lead: Person, query_filter: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
-    """Draw the buttons to the list and to the neighbouring queries.
+    """Draw the buttons that lead back to the list, and to the previous and next query.
 
-    Draw them even if the query no longer matches the filter, for example because somebody opened its next batch.
+    Draw them even if the query no longer matches the filter, for example because somebody opened its next batch. `keys`
+    says whether the keys P and N press the buttons.
     """
     place = query_place(project, lead, query_filter, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
@@ -94,12 +95,12 @@ def _walk(project: Project, lead: Person, query_filter: QueryFilter, query_id: Q
 
 
 def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
-    """Draw the buttons to the previous and next query or candidate. Leaving for another query closes the candidate.
+    """Draw the buttons to the previous and next query or candidate. To go to another query closes the open candidate.
 
     Args:
-        name: the address parameter that the buttons change.
-        before: the value for the previous one; None if there is none.
-        after: the value for the next one; None if there is none.
+        name: the query parameter of the page's URL that the buttons change.
+        before: its value for the previous query or candidate; None if there is none.
+        after: its value for the next query or candidate; None if there is none.
         keys: whether the keys P and N press the buttons.
     """
     for label, letter, to in ((tr("Previous"), "P", before), (tr("Next"), "N", after)):
@@ -130,9 +131,9 @@ def _facts(review: QueryReview) -> str:
 
 
 def _opened_candidate(project: Project, lead: Person, query_id: QueryId) -> None:
-    """Draw the opened candidate, and the buttons to its neighbours.
+    """Draw the candidate that the page's URL names, and the buttons to the previous and next candidate.
 
-    It is drawn in a dialog, which Streamlit runs without the rest of the page. So it reads the query's pairs itself.
+    Streamlit reruns a dialog without the rest of the page. So this function reads the pairs of the query itself.
     """
     rank = address_state.read_number(PAIR)
     pairs = [pair for pair in query_pairs(project, lead, query_id) if not pair.probe]
@@ -156,14 +157,17 @@ def _close() -> None:
 
 
 def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
-    """Draw the stuck pairs of a query, each with what to do. Draw nothing if none is stuck."""
+    """Draw the pairs of a query that the current team cannot finish, each with what to do. Draw nothing without any."""
     if lines := stuck_sentences(progress.query_stuck(project, lead, query_id)):
         st.markdown(f"**{tr('Stuck')}**")
         st.html(waiting.list_of(lines))
 
 
 def stuck_sentences(stuck: QueryStuck) -> list[Line]:
-    """Return sentences about the stuck, blocked and reserved pairs of a query, with their ranks."""
+    """Return sentences, with ranks, about the pairs of a query that annotators cannot grade now.
+
+    Such a pair lacks annotators, has a clip that cannot be shown, or is kept for an exam or calibration round.
+    """
     lines = []
     for blockage, ranks in stuck.stuck:
         lines += waiting.lines_of(blockage, f" {wording.ranks(ranks)}.")

@@ -34,7 +34,10 @@ _SHOWN = 50
 
 
 def page() -> None:
-    """Draw the preview of a release, its licence, the form that makes it, and the releases made so far."""
+    """Draw the preview of a release, its licence, the form that makes it, and the releases made so far.
+
+    A release is a frozen export of the ground truth, with hashes of all files.
+    """
     project, lead, counts = look.lead_page("Release")
     st.markdown(tr("A release freezes the pairs settled so far, with a manifest and a hash of every file."))
     job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _start_again_button)
@@ -67,7 +70,7 @@ def page() -> None:
 
 
 def inside(selection: ReleaseSelection) -> list[str]:
-    """Return sentences about queries and pairs that a release leaves out, or unexpectedly includes."""
+    """Return sentences about queries and pairs that a release leaves out, or includes against what one may expect."""
     return _sentences(
         (
             len(selection.unfinished),
@@ -87,7 +90,10 @@ def inside(selection: ReleaseSelection) -> list[str]:
 
 
 def warnings(counts: dict[str, Any]) -> list[str]:
-    """Return warnings about the pairs, such as pairs not settled yet, that a lead should read before a release."""
+    """Return warnings that a lead should read before a release, such as how many pairs are not settled yet.
+
+    `counts` are those of `status_counts`.
+    """
     pairs = counts["pairs"]
     return _sentences(
         (
@@ -113,11 +119,11 @@ def warnings(counts: dict[str, Any]) -> list[str]:
 
 
 def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProxyType({})) -> list[str]:
-    """Fill in the templates whose count is not zero, and return these sentences.
+    """Return a sentence for each template whose count is not zero.
 
     Args:
-        counted: each sentence's count and template.
-        pairs: the number of pairs with each verdict.
+        counted: pairs of a count and the template of a sentence with this count.
+        pairs: the number of pairs with each verdict, for the templates.
     """
     return [
         tr(
@@ -134,7 +140,7 @@ def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProx
 
 @look.lead_callback("release_problem")
 def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | None = None, notes: str = "") -> None:
-    """Begin the job that makes a release. Without `name`, take name and notes from the form."""
+    """Begin the job that makes a release. If `name` is None, take name and notes from the form."""
     if name is None:
         name, notes = st.session_state["release_name"], st.session_state["release_notes"]
     check_new_release(project, lead, name, notes)
@@ -163,7 +169,10 @@ def _start_again_button(job: Job) -> None:
 def _preview(
     _project: Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[int, ...]
 ) -> ReleaseSelection:
-    """Return the preview of a release, cached until the work changes: a large campaign takes half a second."""
+    """Return which queries and pairs a release would contain, cached until the work changes.
+
+    It is cached because it takes half a second for a large campaign.
+    """
     return release_preview(_project, _lead, options)
 
 
@@ -196,7 +205,10 @@ def _options(busy: bool) -> ReleaseOptions:
 
 
 def _left_out(selection: ReleaseSelection) -> None:
-    """Draw the queries that the release leaves out, each with the reason. The manifest names all of them."""
+    """Draw the first queries that the release leaves out, each with the reason.
+
+    The manifest, a file in the release, names all of them.
+    """
     rows = [
         (
             query,

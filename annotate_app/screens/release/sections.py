@@ -1,4 +1,4 @@
-"""Draw sections of the page "Release": earlier releases, licence and citation, and differences of two releases."""
+"""Draw sections of the page "Release": earlier releases, licence and citation, and changes between two releases."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _NONE = " "
 
 
 def releases(project: Project, lead: Person, kept_releases: Sequence[KeptRelease]) -> None:
-    """Draw a line for each release, newest first."""
+    """Draw a line for each release, newest first, with the buttons to download and remove it."""
     st.header(tr("Releases"), anchor=False)
     look.outcome("remove_release")
     if not kept_releases:
@@ -70,7 +70,7 @@ def _removing(release: KeptRelease, number: int) -> None:
 
 @look.lead_callback("remove_release_problem")
 def _remove(project: Project, lead: Person, name: str) -> None:
-    """Remove the release if the lead typed its name."""
+    """Remove the release, if the lead typed its name to confirm."""
     typed, reason = st.session_state[f"remove-name-{name}"], st.session_state[f"remove-reason-{name}"]
     remove_release(project, lead, name, typed, reason, now=time.time())
     st.session_state["remove_release_done"] = tr("The release {name} is removed.", name=name)
@@ -109,7 +109,7 @@ def release_text(release: KeptRelease, timezone: str | None) -> str:
 
 
 def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
-    """Return a function that checks and reads the zip of a release.
+    """Return a function that checks a release's zip file and returns its bytes.
 
     The page calls it only on a click, because the file can be large.
     """
@@ -117,7 +117,7 @@ def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
 
 
 def release_terms(project: Project, lead: Person) -> None:
-    """Draw the licence and citation of releases, and the form that changes them, in a folded section."""
+    """Draw a collapsed section with the licence and citation of releases, and the form that changes them."""
     current_terms = terms.release_terms(project, lead)
     with (
         st.container(key="release-terms"),
@@ -180,7 +180,7 @@ def _save(project: Project, lead: Person) -> None:
 
 
 def release_diff(project: Project, lead: Person, kept_releases: Sequence[KeptRelease]) -> None:
-    """Draw the choice of two releases, held in the address, and their differences.
+    """Draw the choice of two releases and what changed between them. The page's URL holds the choice.
 
     Draw nothing while there are fewer than two releases.
     """
@@ -234,7 +234,10 @@ def release_diff(project: Project, lead: Person, kept_releases: Sequence[KeptRel
 def _compared(
     _project: Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
 ) -> ReleaseDiff:
-    """Return the differences of two releases. They never change, so they are cached: large releases take seconds."""
+    """Return what changed between two releases, cached because large releases take seconds to compare.
+
+    Releases never change. The names and hashes make up the cache key.
+    """
     return release_changes(_project, _lead, was, now)
 
 
@@ -259,7 +262,7 @@ def _why(reason: str) -> str:
 
 
 def _changes(title: str, lines: Sequence[str]) -> None:
-    """Draw changes as paragraphs, because they fit a phone's screen."""
+    """Draw a list of changes under a title, each as a paragraph, which fits a phone's screen better than a table."""
     if not lines:
         return
     st.markdown(f"**{title}** · {len(lines):,}")

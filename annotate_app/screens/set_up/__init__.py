@@ -1,7 +1,7 @@
 """The lead's page "Set up": from an empty project to the first grade, as a list of steps.
 
-Every run reads from the project which steps are done, so it does not matter who did them, here or by commands. Long
-jobs run in a worker and continue when the page is closed.
+Each time the page is drawn, it reads from the project which steps are done. So it does not matter who did them, here or
+by commands. Long jobs run in another process and continue when the page is closed.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _OPEN = "set_up_open"
 
 
 def page() -> None:
-    """Draw the steps of Set up. A step shows its running job or the job's outcome."""
+    """Draw the steps of the setup. A step shows its running background job or the job's outcome."""
     project, lead, counts = look.lead_page("Set up")
     not_taken()
     inviting.links()  # at the top, because the step that invites people may be folded by then
@@ -75,7 +75,10 @@ def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None)
 
 
 def _just_done(done: dict[str, bool]) -> str:
-    """Return the key of the step finished last in this visit, or "". It stays open, so that its result is in view."""
+    """Return the key of the step that was completed last in this session, or "" for none.
+
+    This step stays open, so that the lead sees its result. `done` says for each step whether it is complete.
+    """
     kept: tuple[dict[str, bool], str] = st.session_state.get(_OPEN, (done, ""))
     before, last = kept
     last = next((key for key, is_done in done.items() if is_done and not before.get(key, True)), last)
@@ -89,7 +92,7 @@ def _after_job(step: SetUpStep, job: Job) -> None:
 
 
 def is_first(project: Project, lead: Person) -> bool:
-    """Return whether a lead should start on this page, because no pair was handed out yet."""
+    """Return whether the lead should start on the page "Set up", because no pair was given to annotators yet."""
     return not any(status_counts(project, lead)["pairs"].values())
 
 

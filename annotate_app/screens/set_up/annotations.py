@@ -1,4 +1,4 @@
-"""Step of Set up: preview annotation files, then import them."""
+"""The step of the page "Set up" that previews annotation files (captions with their time spans), then imports them."""
 
 import os
 from pathlib import Path
@@ -36,14 +36,14 @@ _LOOKED = "looked at"
 
 @look.lead_callback("set_up_annotations_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Begin the job that previews an annotation file. It checks and counts everything and writes nothing."""
+    """Begin the job that previews the annotation file in the form. The job checks everything and writes nothing."""
     asked = _form_options(project, lead)
     title = said("Previewing {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
 
 def choose_sent(names: list[str]) -> None:
-    """Put the name of the file uploaded last into the form."""
+    """Put the name of the last uploaded file into the form."""
     st.session_state["set_up_file"] = names[-1]
 
 
@@ -108,7 +108,7 @@ def _after_job(job: Job) -> None:
 
 
 def _form_options(project: Project, lead: Person) -> dict[str, str]:
-    """Return the values of the form, with the file's whole path in place of its name."""
+    """Return the values of the form. The file is given by its full path, even if the lead typed only its name."""
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:

@@ -1,4 +1,4 @@
-"""Step of Set up: estimate the work, then choose the candidates of the queries."""
+"""The step of the page "Set up" that estimates the work, then chooses the candidate moments of each query."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ _RUNS = "pooled"
 
 @look.lead_callback("set_up_candidates_problem")
 def choose(project: Project, lead: Person) -> None:
-    """Begin the job that chooses the candidates of the queries."""
+    """Begin the job that chooses the candidate moments of each query."""
     asked = _form_options(project)
     if asked.runs or asked.visual:
         _pool(project, lead, asked, again=False, dry_run=False)
@@ -42,12 +42,12 @@ def choose(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def look_at(project: Project, lead: Person, again: bool) -> None:
-    """Begin the job that previews the pooling of the chosen runs. It writes nothing.
+    """Begin the job that previews pooling: making the top predictions of the chosen runs candidates. It writes nothing.
 
     Args:
         project: the project.
         lead: the lead who is signed in.
-        again: whether to preview a later pooling, which adds to candidates that were already chosen.
+        again: whether the new candidates are added to a list that was already chosen.
     """
     asked = CandidateOptions(**_runs(project)) if again else _form_options(project)
     if not (asked.runs or asked.visual):
@@ -57,7 +57,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def take(project: Project, lead: Person) -> None:
-    """Begin the job that pools the previewed runs, with the options of the preview."""
+    """Begin the job that makes the top predictions of the previewed runs candidates, as the preview showed."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
@@ -66,7 +66,7 @@ def take(project: Project, lead: Person) -> None:
 
 
 def choose_sent(names: list[str]) -> None:
-    """Add uploaded files to the runs to pool."""
+    """Add the uploaded runs to those chosen in the form."""
     chosen = st.session_state.get("candidates_runs") or []
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
@@ -240,7 +240,7 @@ def _time(hours: float) -> str:
 
 
 def _runs(project: Project) -> dict[str, Any]:
-    """Return the paths of the chosen runs, and the options of pooling."""
+    """Return the chosen runs and how to use them: the `CandidateOptions` fields `runs`, `videos`, `depth` and `iou`."""
     state = st.session_state
     folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")

@@ -1,4 +1,4 @@
-"""The step of the page Set up that finds names in captions, lets a lead choose replacements, and rewrites captions."""
+"""The step of the page "Set up" that finds names in captions, lets a lead replace them, and rewrites the captions."""
 
 import os
 from collections.abc import Sequence
@@ -31,20 +31,20 @@ _FIELD = "cast-"
 
 @look.lead_callback("set_up_names_problem")
 def look_for(project: Project, lead: Person) -> None:
-    """Begin the job that finds names that the name mapping lacks."""
+    """Begin the job that finds names in captions for which no replacement is stored yet."""
     begin_step(project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names)
 
 
 @look.lead_callback("set_up_names_problem")
 def save(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
-    """Store the edited lines of the name mapping."""
+    """Store the replacements of names as edited in the form. `lines` are those that the page shows."""
     changed = _save(project, lead, lines)
     results.leave("set_up_names", trn("{n} name saved.", "{n} names saved.", changed) if changed else tr("No changes."))
 
 
 @look.lead_callback("set_up_add_problem")
 def add(project: Project, lead: Person) -> None:
-    """Add a name to the name mapping that the search did not find."""
+    """Add a name that the search did not find, with its replacement."""
     state = st.session_state
     name = state["cast_name"].strip()
     if not name:
@@ -56,7 +56,7 @@ def add(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_names_problem")
 def rewrite(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
-    """Save the names, then begin the job that rewrites the captions that nobody has decided on."""
+    """Save the replacements of names, then begin the job that rewrites the captions that nobody has decided on."""
     state = st.session_state
     _save(project, lead, lines)
     asked = job_functions.RewriteOptions(
@@ -116,7 +116,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
 
 
 def _cast(project: Project, lead: Person) -> None:
-    """Draw the names, undecided ones first, and the buttons that save them and rewrite the captions."""
+    """Draw the names with their replacements, undecided ones first, and buttons that save them and rewrite captions."""
     try:
         lines = cast_lines(project, lead)
     except InputError as problem:
@@ -160,7 +160,7 @@ def _what_changed(project: Project, lead: Person) -> None:
 
 
 def _key(line: CastLine) -> str:
-    """Return the Streamlit key of a line's input. It changes when the line is saved."""
+    """Return the Streamlit key of the input for a name's replacement. It changes when the replacement is saved."""
     return f"{_FIELD}{line.name}-{line.becomes}"
 
 

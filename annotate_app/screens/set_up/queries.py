@@ -1,4 +1,7 @@
-"""Step of Set up: draw queries from captions or add your own, and edit them until candidates are chosen."""
+"""The step of the page "Set up" that makes queries: typed by the lead, or drawn at random from captions.
+
+Queries can be edited until their candidates are chosen.
+"""
 
 import time
 from html import escape
@@ -36,7 +39,7 @@ _SPREAD = {"": marked("all texts"), Stratum.VIDEO.value: marked("the videos"), S
 
 @look.lead_callback("set_up_queries_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Preview the queries in the form, or list all problems. Nothing is written."""
+    """Preview the queries that the form would add, or leave a message that lists all problems. Nothing is written."""
     state = st.session_state
     state.pop(_SEEN, None)
     options = _form_options()
@@ -45,7 +48,7 @@ def look_at(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_queries_problem")
 def take(project: Project, lead: Person) -> None:
-    """Add exactly the queries of the preview."""
+    """Add exactly the queries that the preview shows."""
     state = st.session_state
     options, _ = state[_SEEN]
     report = draw_queries(project, lead, **options, now=time.time())
@@ -57,7 +60,7 @@ def take(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_query_problem")
 def change(project: Project, lead: Person, query: ListedQuery) -> None:
-    """Save a query's text and split."""
+    """Save a query's text and split (training, validation or test) as edited in its form."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
     change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
     results.leave("set_up_query", tr("Query saved: “{text}”.", text=wording.short(text.strip())))
@@ -178,7 +181,7 @@ def _form_options() -> dict[str, Any]:
 
 
 def _preview() -> None:
-    """Draw the preview, and the button that adds these queries."""
+    """Draw the queries of the preview, and the button that adds them."""
     if _SEEN not in st.session_state:
         return
     options, report = st.session_state[_SEEN]

@@ -1,4 +1,4 @@
-"""A step of the page "Set up", and the options that several steps offer: encoder and video measuring."""
+"""What all steps of the page "Set up" share: the step's type, its jobs, and the options for encoder and video files."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ USUAL_FPS = "3"
 
 
 class StepStanding(NamedTuple):
-    """The state of a step, as read from the project."""
+    """The state of a step of the page "Set up": whether it is done, a summary, and what must be done before it."""
 
     done: bool
     told: str
@@ -62,17 +62,33 @@ def begin_step(
     *arguments: object,
     asked: dict[str, str] | None = None,
 ) -> None:
-    """Begin a background job of a step; see `jobs.begin`."""
+    """Begin the background job of a step of the page "Set up".
+
+    Args:
+        project: the project.
+        lead: the lead who starts the job.
+        step: the key of the step.
+        title: the title of the job on pages.
+        function: does the work in another process; see `jobs.JobFunction`.
+        arguments: its arguments.
+        asked: options to store with the job, so that a later job can use them again.
+    """
     jobs.begin(project, lead, JobKind.SET_UP, step, title, function, *arguments, asked=asked, now=time.time())
 
 
 def last_job(project: Project, lead: Person) -> Job | None:
-    """Return the job of a step that runs or ran last; None if there was none, or its outcome was dismissed."""
+    """Return the job of the page "Set up" that runs or ran last, of whichever step.
+
+    Return None if there was none, or somebody dismissed its outcome.
+    """
     return next((job for job in list_jobs(project, lead, now=time.time()) if job.kind is JobKind.SET_UP), None)
 
 
 def encoder_box(project: Project, lead: Person, key: str) -> None:
-    """Draw the choice of an encoder: the project's, the offline one, or any whose name the lead types."""
+    """Draw the choice of a sentence encoder: the project's, a small one that works offline, or one that the lead names.
+
+    `key` is the Streamlit key of the input.
+    """
     now = encoder_name(project, lead)
     st.selectbox(
         tr("Encoder"),
@@ -85,7 +101,10 @@ def encoder_box(project: Project, lead: Person, key: str) -> None:
 
 
 def measuring_options(key: str) -> None:
-    """Draw the options for measuring videos, with Streamlit keys that begin with `key`."""
+    """Draw the options for finding out the duration and frame rate of videos.
+
+    `key` is the beginning of the inputs' Streamlit keys.
+    """
     st.text_input(
         tr("Frames per second of image folders"),
         USUAL_FPS,
@@ -102,12 +121,15 @@ def measuring_options(key: str) -> None:
 
 
 def measuring_asked(key: str) -> tuple[str, str]:
-    """Return the options for measuring videos as text: frames per second, and whether to check every frame."""
+    """Return the values of `measuring_options` as text: frames per second, and whether to check every frame.
+
+    The second text is `yes`, `no`, or empty to check only if it is quick.
+    """
     return st.session_state[f"{key}_fps"].strip(), st.session_state[f"{key}_decode"]
 
 
 def measuring(asked: tuple[str, str]) -> HowToMeasure:
-    """Return the options for measuring videos as values for the worker.
+    """Convert the texts from `measuring_asked` to options for the job that reads the video files.
 
     Raises:
         ProjectError: the frames per second are not a number above 0.

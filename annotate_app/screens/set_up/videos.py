@@ -1,4 +1,4 @@
-"""Steps of Set up: add videos, and propose moments if no annotation file has any."""
+"""The steps of the page "Set up" that add videos, and that propose moments if no annotation file has any."""
 
 import time
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ _WORDS = {
 
 @look.lead_callback("set_up_videos_problem")
 def preview(project: Project, lead: Person) -> None:
-    """Begin the job that previews the folder in the form."""
+    """Begin the job that previews the videos in the folder that the lead typed."""
     typed = st.session_state["set_up_folder"].strip()
     if not typed:
         raise ProjectError(tr("Enter a folder first."))
@@ -66,7 +66,7 @@ def preview(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_videos_problem")
 def preview_sent(project: Project, lead: Person, names: list[str] | None = None) -> None:
-    """Begin the job that previews the uploaded videos."""
+    """Begin the job that previews all uploaded videos. `names` is not used; the upload area passes it."""
     _preview(project, lead, project.folder / lead_routes.KINDS["videos"].folder)
 
 
@@ -91,7 +91,7 @@ def add(project: Project, lead: Person) -> None:
 
 
 def _after_job(job: Job) -> None:
-    """Draw pictures of the previewed videos, and the button that adds the videos."""
+    """Draw pictures of the previewed videos, and the button that adds these videos to the project."""
     project, lead = auth.project(), auth.require(Role.LEAD)
     if _FOLDER not in job.asked or (preview_report := job_result(project, lead, job.key, VideosPreview)) is None:
         return
@@ -117,7 +117,7 @@ def _after_job(job: Job) -> None:
 
 @look.lead_callback("remove_videos_problem")
 def remove(project: Project, lead: Person) -> None:
-    """Remove the chosen videos."""
+    """Remove the chosen videos from the project. Their files stay on the server."""
     count = remove_videos(project, lead, st.session_state["remove_videos"], now=time.time())
     st.session_state["remove_videos"] = []
     st.session_state["remove_videos_done"] = trn(
@@ -199,7 +199,7 @@ def _remove(project: Project, lead: Person) -> None:
 
 
 def _again(wrong: Sequence[VideoState]) -> None:
-    """Draw the problems of the project's videos, and the button that checks all videos again."""
+    """Draw the videos with problems, and the button that checks all video files again."""
     if wrong:
         video_troubles(wrong)
     if any(video.trouble is Trouble.MISSING for video in wrong):
@@ -224,7 +224,7 @@ VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos
 
 @look.lead_callback("set_up_moments_problem")
 def propose(project: Project, lead: Person) -> None:
-    """Begin the job that proposes moments by shots or by windows, as the form says."""
+    """Begin the job that proposes moments: the shots of each video, or windows of given lengths, as the lead chose."""
     state = st.session_state
     how: ByShots | ByWindows
     if state["moments_how"] == _WINDOWS:

@@ -1,4 +1,4 @@
-"""Keyboard shortcuts for the case that a lead reviews; the clip of the next case is loaded ahead."""
+"""Keyboard shortcuts for the pair or description that a lead reviews, and loading the next one's clip ahead."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,11 +24,11 @@ _mount = st.components.v2.component(
 
 
 def case_keys(pair: PairKey, following: PairKey | None) -> None:
-    """Handle the shortcuts of a pair's form: digits choose the relevance, W goes to the reason.
+    """Add keyboard shortcuts to a pair's form: digits choose the relevance, W moves to the reason.
 
     Args:
         pair: the pair on the page.
-        following: the next pair, whose clip is loaded ahead; None at the end.
+        following: the next pair, whose clip the browser loads ahead; None at the end of the list.
     """
     keys_of(
         "case-keys",
@@ -42,9 +42,10 @@ def case_keys(pair: PairKey, following: PairKey | None) -> None:
 def keys_of(
     name: str, *, reason: str, acts: Sequence[str], relevance: str = "", edit: str = "", following: str | None
 ) -> None:
-    """Handle the shortcuts of a form: digits choose the relevance, W goes to the reason, E to the text to edit.
+    """Add keyboard shortcuts to a form: digits choose the relevance, W moves to the reason, E to the text to edit.
 
-    Shortcuts that change something are off while the page is being drawn. Else they could act on the previous case.
+    Shortcuts that change something do nothing while the page is being drawn. Otherwise they could change the pair shown
+    before.
 
     Args:
         name: Streamlit's key of this element.
@@ -52,7 +53,7 @@ def keys_of(
         acts: shortcuts of buttons that change something.
         relevance: CSS selector of the grades to choose from, if there are any.
         edit: CSS selector of the text to edit, if there is one.
-        following: path of the clip that is loaded ahead.
+        following: path of the clip that is loaded ahead; None for no clip.
     """
     _mount(
         key=name,
@@ -68,11 +69,11 @@ def keys_of(
 
 
 def neighbours(name: str, place: int | None, count: int, step: Callable[[int], None]) -> None:
-    """Draw the position of a case in its list, with buttons for the previous and the next case.
+    """Draw the position of a list entry, such as `3 of 40`, with buttons for the previous and the next entry.
 
     Args:
         name: beginning of Streamlit's keys of the buttons.
-        place: position in the list, from 1; None if the case is no longer in it.
+        place: position in the list, from 1; None if the entry is no longer in it.
         count: length of the list.
         step: callback of the buttons, called with -1 or 1.
     """
@@ -94,7 +95,7 @@ def neighbours(name: str, place: int | None, count: int, step: Callable[[int], N
 
 
 def legend(scale: Scale) -> None:
-    """Draw a button that shows the shortcuts for reviewing a pair."""
+    """Draw a button that shows which keyboard shortcuts there are for reviewing a pair."""
     legend_of(
         (
             (f"`0`–`{scale.highest}`", tr("choose a relevance, then write the reason")),
@@ -111,6 +112,6 @@ def legend(scale: Scale) -> None:
 
 
 def legend_of(keys: Sequence[tuple[str, str]]) -> None:
-    """Draw a button that shows a list of shortcuts, each with its meaning."""
+    """Draw a button that shows a list of keyboard shortcuts. `keys` has each shortcut with its meaning."""
     with st.container(key=LEGEND, width="content"), st.popover(tr("Keys"), icon=":material/keyboard:"):
         st.markdown("  \n".join(f"{key} {tr(meaning)}" for key, meaning in keys))

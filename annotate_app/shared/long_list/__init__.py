@@ -1,13 +1,13 @@
 """Lists for leads: long lists in pages, searchable rows with controls, and a choice of queries by their text.
 
-In a long list, a click anywhere on a row opens it, and so does Enter.
+In a long list, a click anywhere on a row opens this row, and so does Enter.
 
-The database counts, searches, sorts and cuts into pages: the widget fetches only the rows of one page. The address
-holds the search, the order and the page number (`address_state`). Each row is a link, so keyboards and screen readers
-reach it, and it can be opened in a new tab.
+The database counts, searches, sorts and cuts the list into pages, so only the rows of one page are fetched. The page's
+URL holds the search, the order and the page number (`address_state`). Each row is a link, so keyboards and screen
+readers reach it, and it can be opened in a new tab.
 
     columns = (ListColumn("Query", sort="query"), ListColumn("Pairs", sort="pairs", number=True))
-    sort = sorted_by(columns)  # "query", or "-query" from the largest down, or "" as the list comes
+    sort = sorted_by(columns)  # "query"; "-query" in descending order; "" in the list's own order
     long_list("Queries", columns, count, lambda first, most: rows(first, most, sort), opens="query", noun="query")
 """
 
@@ -48,9 +48,9 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A column of a list. `number` says whether it has numbers, `phone` whether phones show it.
+    """A column of a list. `number` says whether it holds numbers, `phone` whether phones show it.
 
-    `meaning` is the tooltip of its head.
+    `label` is its head, and `meaning` the tooltip of the head.
     """
 
     label: str
@@ -66,9 +66,9 @@ class ListRow:
     """A row of a list.
 
     Attributes:
-        opens: value in the address that opens the row; empty for a row that is no link.
+        opens: value of the query parameter that opens the row; empty for a row that is no link.
         cells: content of each column as HTML; the first one is the name of the row.
-        picture: URL of a thumbnail before the name, if any.
+        picture: URL of a thumbnail before the name; empty for none.
     """
 
     opens: str | int
@@ -77,12 +77,18 @@ class ListRow:
 
 
 def rows_of(items: Sequence[_Item], row: Callable[[_Item], ListRow]) -> Callable[[int, int], list[ListRow]]:
-    """Return a `fetch` function for `long_list`, for a list that is already in memory."""
+    """Return a function for the argument `fetch` of `long_list`, for a list that is already in memory.
+
+    `row` returns the list row of an item.
+    """
     return lambda first, most: [row(item) for item in items[first : first + most]]
 
 
 def sorted_by(columns: Sequence[ListColumn]) -> str:
-    """Return the order of the list from the address: a column's `sort`, with `-` before it for descending order."""
+    """Return by which column the page's URL sorts the list, with `-` before it for descending order.
+
+    The result is the column's `sort`, or "" for the list's own order.
+    """
     sort = address_state.read(SORT)
     known = {column.sort for column in columns if column.sort}
     return sort if sort.removeprefix("-") in known else ""
@@ -101,19 +107,20 @@ def long_list(
     page: str = "",
     current: str | int | None = None,
 ) -> None:
-    """Draw the page of a list that the address names, with the number of rows and links to the other pages.
+    """Draw one page of a list, with the number of rows and links to the other pages. The page's URL says which one.
 
     Args:
         label: name of the list for screen readers, unique on the page.
         columns: the columns.
         count: number of all rows that match the filters.
-        fetch: function of a first row (from 0) and a largest number of rows that returns these rows.
-        opens: query parameter that opens a row; the row whose value the address has is marked.
+        fetch: returns rows, given the index of the first one (from 0) and the largest number of rows.
+        opens: query parameter that opens a row. The row that the URL names with it is highlighted.
         noun: English noun for a row, a key of `COUNTED`.
         nothing: sentence for a list without rows.
         per_page: rows a page.
         page: path of the page on which a row opens, such as `/queries`; empty for the page with the list.
-        current: the open row, if the address does not name it; the page then handles the keys N and P.
+        current: value of the open row, if the URL does not name it. While a row is open, the list does not handle the
+            keys N and P, so that the page can.
     """
     if not count:
         st.info(nothing or tr("This list is empty."))
@@ -146,8 +153,13 @@ def long_list(
 def _end(shown: str, first: int, drawn: int, pages: int, page: str, key: str | None = None) -> None:
     """Draw the footer of a list: which rows the page shows, and links to the other pages.
 
-    `shown` is the number of all rows with their noun, `first` the index of the page's first row, `drawn` the number of
-    rows on the page, and `page` the query parameter with the page number.
+    Args:
+        shown: the number of all rows with their noun, such as `40 queries`.
+        first: index of the first row on the page, from 0.
+        drawn: number of rows on the page.
+        pages: number of pages.
+        page: query parameter with the page number.
+        key: Streamlit's key of the footer.
     """
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=key):
         if pages > 1:
@@ -204,7 +216,7 @@ def _classes(column: ListColumn) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Searched(Generic[_Item]):
-    """One page of search results: its `rows`, and the `count` of all matches.
+    """One page of search results: the `rows` on it, and the `count` of all matches.
 
     `noun` is the English noun for a row, `page` the query parameter with the page number.
     """
@@ -232,7 +244,7 @@ def searched(
     name: str = "q",
     page: str = "page",
 ) -> Searched[_Item]:
-    """Draw the search field above a list of rows with controls, and return the rows to draw.
+    """Draw the search field above a list whose rows have controls, and return the rows to draw on the current page.
 
         people = searched(reviews, lambda one: one.person.name, "person")
         for one in people.rows:
@@ -262,7 +274,16 @@ def matching(
     clears: Sequence[str] = ("page",),
     over: int = 0,
 ) -> Sequence[_Item]:
-    """Draw a search field if there are more than `over` items, and return the items that contain all its words."""
+    """Draw a search field if there are more than `over` items, and return the items whose text has all the words typed.
+
+    Args:
+        items: the whole list.
+        words: returns the text of an item that is searched.
+        noun: English noun for an item.
+        name: query parameter with the search text.
+        clears: query parameters that a new search removes.
+        over: largest number of items without a search field.
+    """
     terms = nfc(address_state.read(name)).casefold().split()
     if len(items) > over or terms:
         placeholder = tr("Search {items}", items=wording.count_of(len(items), noun))
@@ -280,16 +301,16 @@ def choose_queries(
     *,
     none: str,
 ) -> None:
-    """Draw a field that searches queries, and beside it a field to choose some; see `chosen_queries`.
+    """Draw a field that searches queries, and beside it a field to choose some of the queries found.
 
-    Do not use it in a form: the search would offer nothing until the form is sent.
+    `chosen_queries` returns the choice. Do not use this in a form: the search would find nothing until it is sent.
 
     Args:
         project: the project.
         lead: the lead who chooses.
-        name: session key of the choice.
+        name: beginning of the session keys of both fields.
         labels: labels of the search and of the choice.
-        columns: columns in which they are drawn.
+        columns: columns in which the two fields are drawn.
         none: placeholder that says what an empty choice means.
     """
     words = columns[0].text_input(labels[0], key=f"{name}_search", placeholder=tr("Words of the query, or its number"))
@@ -306,10 +327,10 @@ def choose_queries(
 
 
 def chosen_queries(name: str) -> list[QueryId]:
-    """Return the queries chosen with `choose_queries`."""
+    """Return the queries chosen in the field that `choose_queries` draws under the same name."""
     return list(st.session_state.get(f"{name}_queries") or ())
 
 
 def clear_queries(name: str) -> None:
-    """Empty the choice of `choose_queries`. For callbacks."""
+    """Empty the choice in the field that `choose_queries` draws. Call it in a callback."""
     st.session_state.pop(f"{name}_queries", None)

@@ -1,4 +1,4 @@
-"""Register the grading player with Streamlit, and put it on a page with the guideline."""
+"""The grading player, in which annotators watch clips and grade them: its files, and drawing it with the guideline."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -46,17 +46,17 @@ SCRIPTS = (
 
 
 def script() -> str:
-    """Return the component's JavaScript as one module."""
+    """Return the JavaScript of the grading player as one module."""
     return joined(FOLDER, SCRIPTS)
 
 
 def markup() -> str:
-    """Return the component's HTML, without any text of a project."""
+    """Return the HTML of the grading player, without any text of a project."""
     return (FOLDER / "player.html").read_text(encoding="utf-8")
 
 
 def style() -> str:
-    """Return the component's CSS; colours and fonts come from the app's theme."""
+    """Return the CSS of the grading player. Colours and fonts come from the app's theme."""
     return grade_colours() + joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
 
 
@@ -71,17 +71,17 @@ def player(
     lesson: dict[str, Any] | None = None,
     assigned: int | None = None,
 ) -> None:
-    """Put the player on the page.
+    """Draw the grading player on the page.
 
-    Grades travel from the browser to `/desk/exchange`, never through Streamlit, so a rerun neither waits for a
-    grade nor loses one.
+    Grades travel from the browser to `/desk/exchange`, never through Streamlit. So when Streamlit reruns the page, it
+    neither waits for a grade nor loses one.
 
     Args:
-        desk_json: the desk in the format of `/desk/exchange`; see the protocol in `player/sync.js`.
+        desk_json: the annotator's pairs and state, in the format of `/desk/exchange`; see `player/sync.js`.
         person: the annotator. The browser stores unsent grades under their number, so that two people who share a
             computer never send each other's grades.
         key: Streamlit's key of this element.
-        lesson: the reading and practice before the desk, from `screens.grade`; None for none.
+        lesson: the tutorial to show before the first pair, from `screens.grade.lesson`; None for none.
         assigned: number of pairs assigned to the annotator; None if no queries are assigned.
     """
     project = auth.project()
@@ -98,19 +98,18 @@ def player(
 
 
 def guideline(campaign: Campaign, examples: Sequence[Example] = (), language: str | None = None) -> dict[str, Any]:
-    """Return the guideline as plain JSON values, the lowest grade first.
+    """Return the texts of the guideline as plain JSON values, the lowest grade first.
 
     Args:
         campaign: the campaign with the scale and the questions.
-        examples: the project's examples for some of the grades.
+        examples: the example clips that leads have chosen for some grades.
         language: the language of the texts; None for the reader's.
 
     Returns:
         `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "choose": heading of the grades,
-        "ask": heading of the questions, "before": the same as a page of the tutorial,
-        "questions": [{"title", "text"}], "reminders": [text], "example_query": text}`,
-        where `shown` is `{"query", "note", "clip"}` for a grade with an example of the project, else None. `clip` is
-        the URL of its clip. A browser gets nothing else of an example.
+        "ask": heading of the questions, "before": their heading in the tutorial, "questions": [{"title", "text"}],
+        "reminders": [text], "example_query": text}`. For a grade with an example clip, `shown` is
+        `{"query", "note", "clip": URL}`, else None. A browser gets nothing else of an example.
     """
     language = current() if language is None else language
     grading = campaign.grading.in_language(language)

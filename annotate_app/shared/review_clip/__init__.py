@@ -1,4 +1,4 @@
-"""Draw clips for leads (looping, muted, with controls), and list faults of clips and videos."""
+"""Draw clips for leads (looping, muted, with controls), and list broken clips and videos with problems."""
 
 import time
 from collections.abc import Sequence
@@ -34,16 +34,23 @@ _PROBLEM = "reported_problem"
 
 
 def review_clip(pair: PairReview | CalibrationPair, place: str = "") -> None:
-    """Draw the clip of a pair, which plays while in view.
+    """Draw the clip of a pair, which plays while it is on the screen.
 
-    If a page draws the same pair twice, give each call another `place`.
+    `place` is part of its Streamlit key. If a page draws the same pair twice, give each call a different one.
     """
     gif = {"src": full_path(f"/clips/{pair.pair}.gif"), "name": f"{pair.video}_{pair.start_s:.2f}-{pair.end_s:.2f}.gif"}
     moment_clip(pair, f"clip-{place}{pair.pair}", f"/clips/{pair.pair}.mp4", gif)
 
 
 def moment_clip(span: wording.VideoSpan, key: str, src: str = "", gif: dict[str, str] | None = None) -> None:
-    """Draw the clip of any moment; see `clip_at`. `src` replaces the path from `moment_path`."""
+    """Draw the clip of a moment, which plays while it is on the screen.
+
+    Args:
+        span: the moment, or any other object with a span of a video.
+        key: Streamlit's key of this element.
+        src: path of the clip; empty for the one from `moment_path`.
+        gif: URL `src` and file `name` of the clip as a GIF; None if it cannot be saved as one.
+    """
     label = tr(
         "Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s
     )
@@ -51,12 +58,12 @@ def moment_clip(span: wording.VideoSpan, key: str, src: str = "", gif: dict[str,
 
 
 def moment_path(span: wording.VideoSpan) -> str:
-    """Return the path of the clip of a moment."""
+    """Return the path under which the app serves the clip of a moment, without the app's own prefix."""
     return "/moments.mp4?" + urlencode({"video": span.video, "start": span.start_s, "end": span.end_s})
 
 
 def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -> None:
-    """Draw the clip at a path of the app.
+    """Draw the clip that the app serves at a path. It plays while it is on the screen.
 
     Args:
         src: path of the clip.
@@ -71,7 +78,7 @@ def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -
 
 
 def video_troubles(wrong: Sequence[VideoState]) -> None:
-    """Draw a table of the videos with problems, each with the problem and advice."""
+    """Draw a table of the first videos with problems, each with the problem and what to do about it."""
     rows = [
         (
             f"<b>{escape(state.video)}</b>",
@@ -92,12 +99,15 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
 
 @look.lead_callback(_PROBLEM)
 def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
-    """Block a clip that a lead confirms as broken, as the callback of a button. Nobody gets it any more."""
+    """Block a clip that a lead confirms as broken, so that nobody gets it any more.
+
+    This is the callback of a button.
+    """
     queue.block_clip(project, lead, pair, reason, now=time.time())
 
 
 def reported_clips(project: Project, lead: Person) -> None:
-    """Draw the list of clips that one person reported as broken and others still get, with buttons to block them."""
+    """Draw the clips that one annotator reported as broken and others still get, with buttons that block them."""
     look.refusal(_PROBLEM)
     if not (clips := queue.reported_clips(project, lead)):
         return

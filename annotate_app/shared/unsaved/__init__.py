@@ -15,18 +15,18 @@ _warn = st.components.v2.component(
 
 
 def warn_unsaved(container: str, *, changed: bool = False, saved: str = "", leaving: str = "") -> None:
-    """Warn the reader on leaving the page while a field of a container has unsaved changes.
+    """Warn the reader who leaves the page while a field of a container has unsaved changes.
 
         with st.container(key="guideline-words"):
             ...
         warn_unsaved("guideline-words", saved="version 3", changed=typed != stored)
 
     Args:
-        container: Streamlit's key of the container with the fields, which is drawn before.
-        changed: whether the values that reached Python differ from the stored ones. A form sends none before its
-            submit button, so the browser compares its fields itself.
+        container: Streamlit's key of the container with the fields. Draw the container before this call.
+        changed: whether the values that Python has differ from the stored ones. A form sends its values only with its
+            submit button, so the browser compares the fields of a form itself.
         saved: any text that identifies the stored values. When it changes, the fields count as saved.
-        leaving: CSS selector of buttons that remove the fields, such as those of a list's pages.
+        leaving: CSS selector of buttons that remove the fields, such as those for the pages of a list.
     """
     _warn(
         key=f"unsaved-{container}",

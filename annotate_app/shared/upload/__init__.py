@@ -1,6 +1,6 @@
 """Upload files to the project's folder, one after the other, each with its progress.
 
-The files go to a route of our own (`annotate_app.server.lead_routes`), which streams them to the disk. Streamlit's
+The files go to a route of this app (`annotate_app.server.lead_routes`), which streams them to the disk. Streamlit's
 uploader would keep them in the server's memory.
 """
 
@@ -30,7 +30,7 @@ NOT_TAKEN = "files_not_taken"
 
 
 def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[list[str]], None]) -> None:
-    """Draw the area on which files are dropped.
+    """Draw an area onto which the lead drops files, or chooses them, to upload them.
 
     Args:
         kind: kind of file, a key of `KINDS` in `lead_routes`.
@@ -50,6 +50,9 @@ def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[
 
 
 def not_taken() -> None:
-    """Show why files were refused, until others are sent. The page is often redrawn without the upload area."""
+    """Show why files of the last upload were refused, until the next upload.
+
+    It is separate from `upload`, because after an upload the page is often drawn without the upload area.
+    """
     if refused := st.session_state.get(NOT_TAKEN):
         st.warning("\n\n".join([f"**{tr('Not taken:')}**", *map(plain, refused)]), icon=":material/block:")

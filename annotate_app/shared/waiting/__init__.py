@@ -1,4 +1,4 @@
-"""Show leads the work that waits for them and the pairs that are stuck, with links, and the counts in the menu.
+"""Show leads the work that waits for them and the pairs that the team cannot finish, on pages and in the menu.
 
 The counts in the menu stay up to date on every page. The browser requests the route `/lead/waiting` every few seconds,
 and at once when its tab becomes visible. A style sheet draws the counts beside the titles without rerunning the page,
@@ -48,7 +48,10 @@ _mount = st.components.v2.component(
 
 
 class Line(NamedTuple):
-    """A sentence with a link. A line with `below` belongs to the line before it; `note` is a second, smaller line."""
+    """A sentence and a link to the page where a lead can act (`place`, None for none).
+
+    A line with `below` belongs to the line before it. `note` is a second, smaller line of text.
+    """
 
     text: str
     place: WayThere | None
@@ -57,12 +60,12 @@ class Line(NamedTuple):
 
 
 def wait_lines(waits: Iterable[Wait], timezone: str | None = None) -> list[Line]:
-    """Return a line for each kind of waiting work: its count, the people concerned, and the time of the newest."""
+    """Return a line for each kind of work that waits for a lead: how much, whose, and when the newest came."""
     return [wait_line(wait, timezone) for wait in waits]
 
 
 def wait_line(wait: Wait, timezone: str | None = None) -> Line:
-    """Return the line for one kind of waiting work."""
+    """Return the line for one kind of work that waits for a lead, such as notes without a reply."""
     words, place = WAITS[wait.kind]
     parts = [f"“{isolated(wait.quote)}”"] if wait.quote else []
     parts += [names(wait.who)] if wait.who else []
@@ -72,7 +75,7 @@ def wait_line(wait: Wait, timezone: str | None = None) -> Line:
 
 
 def stuck_lines(ahead: WorkAhead) -> list[Line]:
-    """Return lines about the work that the team cannot finish, with reasons and links."""
+    """Return lines about grades that the current team cannot give, why, and what would help, with links."""
     lines = []
     for stuck in ahead.stuck:
         lines += lines_of(stuck)
@@ -94,7 +97,10 @@ def stuck_lines(ahead: WorkAhead) -> list[Line]:
 
 
 def lines_of(stuck: Stuck, suffix: str = "") -> list[Line]:
-    """Return a line that says why pairs are stuck, followed by `suffix`, and lines below it about what would help."""
+    """Return a line that says why the current team cannot finish some pairs, and lines about what would help.
+
+    `suffix` is added to the first line.
+    """
     lines = [Line(f"{_stuck_sentence(stuck)}{suffix}", _INVITE), *_ways_out(stuck)]
     if min(stuck.places) > max(FIRST_ROUND_SEATS):
         text = trn("You can also adjudicate it yourself.", "You can also adjudicate them yourself.", stuck.pairs)
@@ -103,7 +109,7 @@ def lines_of(stuck: Stuck, suffix: str = "") -> list[Line]:
 
 
 def forecast(ahead: WorkAhead) -> str:
-    """Return a few words that say how soon the work may be finished, or that it cannot be finished."""
+    """Return a few words that say how soon all grading may be finished, or that the team cannot finish it."""
     outlook = ahead.forecast
     if not ahead.needed:
         return tr("nothing is left")
@@ -115,7 +121,10 @@ def forecast(ahead: WorkAhead) -> str:
 
 
 def unfinished_reason(ahead: WorkAhead) -> str:
-    """Return why the team cannot finish, and how long the rest takes, or "" if the team can finish."""
+    """Return why the current team cannot finish all grading, and how long the work that it can do takes.
+
+    Return "" if the team can finish.
+    """
     if forecast(ahead) != tr("cannot finish"):
         return ""
     outlook = ahead.forecast
@@ -141,7 +150,7 @@ def unfinished_reason(ahead: WorkAhead) -> str:
 
 
 def days(outlook: Forecast) -> str:
-    """Return the remaining time of a forecast in words: `about 3 days`, `less than a day`."""
+    """Return the remaining days of a forecast in words: `about 3 days`, `less than a day`."""
     remaining = outlook.days or 0.0
     if remaining < 1:
         return tr("less than a day")
@@ -149,7 +158,7 @@ def days(outlook: Forecast) -> str:
 
 
 def list_of(lines: Sequence[Line]) -> str:
-    """Return lines as an HTML list, each with its link."""
+    """Return the lines as an HTML list. Each entry ends with the line's link."""
     rows = "".join(
         f"<li{' class=rr-below' if line.below else ''}><span>{escape(line.text)}"
         f"{f'<small>{escape(line.note)}</small>' if line.note else ''}</span>"
@@ -160,7 +169,10 @@ def list_of(lines: Sequence[Line]) -> str:
 
 
 def current_counts(project: Project, lead: Person) -> "Counted":
-    """Return the waiting work and stuck pairs. They are counted again only after a change, and not at every click."""
+    """Return the work that waits for leads and the pairs that the team cannot finish, from the cache if it is current.
+
+    They are counted again only after a change and, if counting takes long, only some time after the last count.
+    """
     version, now = progress.work_version(project, lead), time.time()
     counted = _kept.get(project.folder)
     if counted is None or (counted.version != version and not 0 <= now - counted.at < _SPARED * counted.took_s):
@@ -171,21 +183,22 @@ def current_counts(project: Project, lead: Person) -> "Counted":
 
 
 def keep(project: Project, counted: "Counted") -> "Counted":
-    """Store new counts, so that all pages use them, and return these counts."""
+    """Store new counts in the cache, so that all pages use them, and return them."""
     drop_counts()  # drops older counts: a server serves one project
     _kept[project.folder] = counted
     return counted
 
 
 def drop_counts() -> None:
-    """Drop the shared counts, so that the next page counts again."""
+    """Empty the cache of counts, so that the next page counts again."""
     _kept.clear()
 
 
 def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
-    """Return the counts in the menu: how much work waits on each page and in each group, by the title of these.
+    """Return how much work waits on each page, as text by the page's title, for the menu.
 
-    The count of Progress is the number of stuck pairs, or the number of entries in its inbox if none is stuck.
+    The title of a group of pages has the sum over its pages. Progress has the number of pairs that the team cannot
+    finish or, if there are none, the number of kinds of waiting work.
     """
     totals: dict[str, int] = {}
     kinds = 0
@@ -205,7 +218,10 @@ def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
 
 @partial(auth.fragment, run_every=REFRESH_S)
 def line(project: Project, lead: Person) -> None:
-    """Draw a line about all waiting work and stuck pairs, which updates itself."""
+    """Draw a line that sums up the work that waits for leads and the pairs that the team cannot finish.
+
+    The line updates itself.
+    """
     counted = current_counts(project, lead)
     parts = [WAITS[entry.kind][1]._replace(act=trn(*SHORT[entry.kind], entry.count)).link for entry in counted.waits]
     sentences = [tr("Waits for you: {parts}.", parts=", ".join(parts))] if parts else []
@@ -218,13 +234,13 @@ def line(project: Project, lead: Person) -> None:
 
 
 class Counted(NamedTuple):
-    """Waiting work and stuck pairs at one time.
+    """The work that waits for leads, and the pairs that the team cannot finish, as counted at one time.
 
     Attributes:
-        version: version of the work, from `progress.work_version`.
+        version: numbers that change whenever the work changes, from `progress.work_version`.
         at: time of the count, in seconds since 1970.
         waits: the waiting work.
-        stuck: the stuck pairs.
+        stuck: the pairs that the team cannot finish.
         took_s: seconds that counting took.
     """
 
@@ -280,14 +296,18 @@ def _needed(people: int) -> str:
 
 
 def menu_counts(project: Project, lead: Person) -> None:
-    """Draw the counts in the menu, and keep them up to date."""
+    """Draw counts of waiting work in the menu, and keep them up to date."""
     groups = {tr(group): [f"/{page.address}" for page in pages] for group, pages in GROUPS.items()}
     answer = menu_answer(project, lead)
     _mount(key="menu-counts", data={"told": answer, "groups": groups, "every_ms": 1000 * REFRESH_S})
 
 
 def menu_answer(project: Project, lead: Person) -> dict[str, object]:
-    """Return the answer of `/lead/waiting`: counts by path or group, and their time in seconds since 1970."""
+    """Return what the route `/lead/waiting` answers: `{"at", "counts"}`.
+
+    `at` is the time of the count, in seconds since 1970. `counts` maps the path of a page, or the title of a group of
+    pages in the reader's language, to its count as text.
+    """
     counted = current_counts(project, lead)
     by_title = counts(counted.waits, counted.stuck)
     for more in MORE_COUNTS:
