@@ -1,4 +1,7 @@
-"""Sort the pairs of probes into bins, by rank and by similarity. Pure functions."""
+"""Group probe pairs into bins by rank and by similarity. Pure functions.
+
+A probe is a sample of a query's moments, graded to learn how deep judging must go.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -15,19 +18,19 @@ _QUANTA = 100_000
 
 
 class Graded(Protocol):
-    """The rank, similarity and relevance of a probe pair: rank and similarity decide in which bins it counts."""
+    """A pair with a rank, a similarity and perhaps a relevance, which can be grouped into bins."""
 
     @property
     def rank(self) -> int:
-        """The rank among all moments, from 1."""
+        """The position of the pair's moment among all moments by similarity to the query, counted from 1."""
 
     @property
     def similarity(self) -> float:
-        """The similarity of query and caption."""
+        """The similarity of query and caption, a cosine."""
 
     @property
     def relevance(self) -> int | None:
-        """The relevance; None for a pair that counts in no bin."""
+        """The relevance of the pair; None if it has none yet, so that no bin counts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def all_similarities(pairs: Iterable[Graded]) -> list[str]:
 
 
 def bins_of(pair: Graded) -> tuple[str, str]:
-    """Return the names of the two bins of a pair: by rank and by similarity."""
+    """Return the names of the two bins of a pair: its bin of ranks and its bin of similarities."""
     return rank_bin(_rank_place(pair.rank)), _similarity_name(_similarity_place(pair.similarity))
 
 

@@ -191,7 +191,10 @@ def password_matches(hashed: str, password: str) -> bool:
 
 @cache
 def nobodys_hash() -> str:
-    """Return the hash of a password that nobody has, so that an unknown name costs as much work as a known one."""
+    """Return the hash of a random password, to be checked when somebody signs in with an unknown name.
+
+    An unknown name then takes as long as a known one, so timing does not reveal who works here.
+    """
     return _hasher().hash(secrets.token_urlsafe(16))
 
 
@@ -245,16 +248,19 @@ def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> st
 
 @public
 def person_for(project: Project, token: str, *, now: float) -> Person | None:
-    """Return the person whose session a token is; None if it is over or unknown, or the person is suspended."""
+    """Return the person whose session this token belongs to; None if the session is over or the person is suspended.
+
+    The result is None for an unknown token too.
+    """
     return people.by_session(project.store.db, digest(token), now=now)
 
 
 @public
 def knows_browser(project: Project, name: str, browser: str, *, now: float) -> bool:
-    """Return whether a person signed in with a browser before, and has not ended their sessions since.
+    """Return whether a person signed in with a browser recently, and has not ended their sessions since.
 
-    `name` is the person's name, `browser` the browser's cookie. Nobody without the cookie learns anything from the
-    answer.
+    `name` is the person's name, and `browser` the browser's cookie. Without a valid cookie the result is always False,
+    so it does not reveal who works here.
     """
     account = people.by_name(project.store.db, name.strip())
     if account is None:
@@ -264,10 +270,10 @@ def knows_browser(project: Project, name: str, browser: str, *, now: float) -> b
 
 @public
 def remember_browser(project: Project, session: str, browser: str, *, now: float) -> str:
-    """Record that a session's person uses this browser, and return the cookie by which it is known.
+    """Record that the person of a session uses this browser, and return the cookie that identifies the browser.
 
-    `browser` is the cookie that the browser sent, if any. It is kept only if it is known as this person's already;
-    otherwise somebody else may know it, and the browser gets a new one.
+    `browser` is the cookie that the browser sent, if any. It is returned if this person already signed in with it.
+    Otherwise somebody else may know it, so a new cookie is returned, which replaces the old one for all its users.
     """
     person = person_for(project, session, now=now)
     if person is None:
@@ -289,5 +295,5 @@ def new_session(db: Database, person: Person, *, now: float) -> str:
 
 
 def digest(token: str) -> str:
-    """Return the hash of a token, which the database stores in its place."""
+    """Return the SHA-256 hash of a token in hex; the database stores the hash instead of the token."""
     return hashlib.sha256(token.encode()).hexdigest()

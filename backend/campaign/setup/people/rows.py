@@ -44,14 +44,15 @@ def names(db: Database) -> list[str]:
 
 
 def _alike(db: Database, name: str) -> list[str]:
-    """Return the names of people that are the same as this one if case and unseen characters are ignored."""
+    """Return the stored names that equal `name` when case and invisible characters are ignored."""
     return [other for other in names(db) if rules.name_key(other) == rules.name_key(name)]
 
 
 def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
-    """Return a person and the hash of their password (None: not set yet); None if there is no such person.
+    """Return (person, hash of their password) for a name, or None if there is no such person.
 
-    Case and unseen characters are ignored, unless an earlier release accepted names that differ in nothing else.
+    The hash is None if no password is set yet. Case and invisible characters in `name` are ignored. If several stored
+    names differ only in these, which earlier releases allowed, `name` must equal one of them exactly.
     """
     same = _alike(db, name)
     spelling = name if name in same else same[0] if len(same) == 1 else None
@@ -83,9 +84,9 @@ def language(db: Database, annotator_id: AnnotatorId) -> str | None:
 
 
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Suspend a person, which ends all their sessions; or reinstate them if `suspended` is False.
+    """Suspend a person and end all their sessions; if `suspended` is False, reinstate the person instead.
 
-    A person who was archived is no longer archived afterwards, in both cases.
+    Either way, a person who was archived is no longer archived.
     """
     db.conn.execute(
         "UPDATE annotator SET suspended = ?, archived_at = NULL WHERE annotator_id = ?", [int(suspended), annotator_id]
@@ -95,7 +96,7 @@ def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
 
 
 def archive(db: Database, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Suspend a person and remove them from the lists of people. What they did stays."""
+    """Suspend a person and hide them in lists of people. Their judgements and other work stay."""
     suspend(db, annotator_id, True)
     db.conn.execute("UPDATE annotator SET archived_at = ? WHERE annotator_id = ?", [at, annotator_id])
 
@@ -117,7 +118,7 @@ def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
 
 
 def remove(db: Database, annotator_id: AnnotatorId) -> None:
-    """Delete a person who is not on record, with their account."""
+    """Delete a person and their account. They must have done no recorded work (see `is_on_record`)."""
     for table in (*_OF_AN_ACCOUNT, "annotator"):
         db.conn.execute(f"DELETE FROM {table} WHERE annotator_id = ?", [annotator_id])
 
@@ -141,7 +142,7 @@ def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
 
 
 def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
-    """Mark an invitation as used."""
+    """Mark the invitation with this token hash as used."""
     db.conn.execute("UPDATE invitation SET used_at = ? WHERE token_hash = ?", [at, token_hash])
 
 
@@ -156,7 +157,7 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
 
 
 def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Bind an account of an identity provider to a person."""
+    """Let a person sign in with an account of an identity provider; a person bound to it before loses it."""
     db.conn.execute(
         "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
@@ -198,7 +199,7 @@ def end_session(db: Database, token_hash: str) -> None:
 
 
 def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, since: float) -> bool:
-    """Return whether a person signed in with this browser after the instant `since`."""
+    """Return whether a person signed in with this browser after `since`, in seconds since 1970."""
     row = db.conn.execute(
         "SELECT 1 FROM known_browser WHERE browser_hash = ? AND known_at > ? AND annotator_id = ?",
         [browser_hash, since, annotator_id],
@@ -207,7 +208,7 @@ def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *,
 
 
 def rename_browser(db: Database, old_hash: str, new_hash: str) -> None:
-    """Replace the cookie by which a browser is known, for everybody who signed in with it."""
+    """Replace the hash of a browser's cookie by that of a new cookie, for everybody who signed in with that browser."""
     db.conn.execute("UPDATE known_browser SET browser_hash = ? WHERE browser_hash = ?", [new_hash, old_hash])
 
 
@@ -232,7 +233,10 @@ def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
 
 
 def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None, reason: str, *, at: float) -> None:
-    """Start a pause of a person. An index of the database refuses a second one at the same time."""
+    """Start a pause, in which a person is handed no pairs.
+
+    The database refuses a second pause of the same person before the first has ended.
+    """
     db.conn.execute(
         "INSERT INTO pause (annotator_id, paused_at, paused_by, reason) VALUES (?, ?, ?, ?)",
         [annotator_id, at, by, reason],
@@ -253,7 +257,7 @@ def standing_pause(db: Database, annotator_id: AnnotatorId) -> Pause | None:
 
 
 def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> dict[AnnotatorId, Pause]:
-    """Return the current pauses of everybody, or of one person, by person."""
+    """Return the current pauses by person: of everybody, or of one person only."""
     rows = db.conn.execute(
         "SELECT p.annotator_id, p.paused_at, a.name, p.reason FROM pause p LEFT JOIN annotator a "
         "ON a.annotator_id = p.paused_by WHERE p.ended_at IS NULL AND p.annotator_id = coalesce(?, p.annotator_id)",
@@ -317,7 +321,10 @@ _CREDITED = f"""
 
 
 def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
-    """Return the working time credited to a person for what was stored after an instant, in milliseconds."""
+    """Return how much working time was credited to a person after an instant, in milliseconds.
+
+    `instant` is in seconds since 1970.
+    """
     row = db.conn.execute(
         f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant}
     ).fetchone()
@@ -325,9 +332,9 @@ def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
 
 
 def last_credited(db: Database, me: AnnotatorId) -> float | None:
-    """Return when the person's newest grade, answer or work on a description was stored; None without any.
+    """Return when a person's newest grade, answer or work on a description was stored, in seconds since 1970.
 
-    The time is in seconds since 1970.
+    The result is None if there is none.
     """
     row = db.conn.execute(
         "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement WHERE annotator_id = :me "
