@@ -1,6 +1,7 @@
 """Create a project with its sentence encoder, and load the encoder that a project's settings name.
 
-*Reads* the settings and the files of the encoder. *Writes* the folder of a new project.
+The encoder turns queries and captions into vectors, to find candidates. *Reads* the settings and the files of the
+encoder. *Writes* the folder of a new project.
 """
 
 from pathlib import Path
@@ -34,7 +35,7 @@ def init_project(
 
 
 def encoder_spec(project: Project) -> EncoderSpec:
-    """Return the encoder that the project's settings name, with all that follows from its name."""
+    """Return the specification of the encoder that the project's settings name: its name, kind and number format."""
     settings = project.settings
     return sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
 

@@ -1,4 +1,6 @@
-"""Create a project and its first lead together, by the one-time link of `reelrank serve` in an empty folder.
+"""Create a project and its first lead in the browser.
+
+`reelrank serve` in an empty folder prints a one-time link to the page that does this.
 
 *Reads* nothing. *Writes* the folder of a new project, its first lead and their session, and the server's address.
 """
@@ -49,7 +51,7 @@ def require_writable(folder: Path) -> None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Return whether a folder contains a project whose creation is complete."""
+    """Return whether a folder contains a project that is not just being created."""
     return is_project(folder) and is_free(folder / LOCK_FILE) is not False
 
 
