@@ -15,11 +15,11 @@ from backend.store.postgresql import PostgresConnection, PostgresStore
 
 
 def create(address: str) -> PostgresStore:
-    """Create the tables of a new project in an empty database.
+    """Create the tables of a new project in an empty PostgreSQL database.
 
     Raises:
         ProjectError: the database has a project already, or does not store text as UTF-8.
-        StoreUnavailable: it cannot be reached or written to; nothing is left behind.
+        StoreUnavailable: the database cannot be reached or written to; nothing is left behind.
     """
     with closing(sqlite.fresh()) as db:
         return create_from(address, db)

@@ -18,14 +18,14 @@ from backend.core.typed_text import is_storable
 
 
 class _Absent(MetaPathFinder):
-    """Hide some modules from one thread's imports; other threads import them as usual."""
+    """An import hook that hides some modules from the thread that created it; other threads import them as usual."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
         self._thread = threading.get_ident()
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /) -> None:
-        """Raise `ModuleNotFoundError` for a hidden module; leave others to the next finders."""
+        """Raise `ModuleNotFoundError` for a hidden module; leave any other module to the next import hook."""
         if fullname in self._names and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
 
@@ -58,7 +58,7 @@ class Cursor(Protocol):
         """The number of rows that the statement inserted, updated or deleted."""
 
     def fetchone(self) -> Any:
-        """Return the next row; None after the last."""
+        """Return the next row; None if no row is left."""
 
     def fetchall(self) -> list[Any]:
         """Return all remaining rows."""
@@ -82,7 +82,7 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """A connection with nested transactions."""
+    """A database connection with nested transactions, the same for SQLite and PostgreSQL."""
 
     @property
     def conn(self) -> Connection:

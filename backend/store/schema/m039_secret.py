@@ -1,4 +1,7 @@
-"""Add the campaign's secret, and an order of each exam attempt that its name does not reveal."""
+"""Add the campaign's secret, random bytes that orders of work depend on, and a random key for each exam attempt.
+
+The key decides the order of questions in the attempt. Before, the order followed from the attempt's public name.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -20,5 +23,5 @@ ALTER TABLE exam_attempt ADD COLUMN order_key TEXT NOT NULL DEFAULT ''
 
 @migrations()
 def m039_secret(db: SqliteDatabase) -> None:
-    """Add the campaign's secret, and an order of each exam attempt that its name does not reveal."""
+    """Add the campaign's secret, and the random key that decides the order of questions in an exam attempt."""
     run(db, SECRET)

@@ -51,7 +51,7 @@ def require_writable(folder: Path) -> None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Return whether a folder contains a project that is not just being created."""
+    """Return whether a folder contains a finished project, and not one that is still being created."""
     return is_project(folder) and is_free(folder / LOCK_FILE) is not False
 
 
