@@ -60,7 +60,7 @@ class Distribution:
     def weak(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw `count` different potential negatives of each anchor, all equally likely.
 
-        Arguments and results are those of `strong`.
+        Arguments and results are those of `strong`: indices of columns and a mask, both `(anchors, count)`.
         """
         return _draw((self.probability[anchors] > 0).float(), count, generator)
 
@@ -92,15 +92,15 @@ def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Negatives:
-    """The contents of a folder of `reelrank mvmr negatives`.
+    """The negatives (wrong videos for queries) that `reelrank mvmr negatives` wrote into a folder.
 
     Attributes:
         query_ids: `VIDEO#N` of each query, in the order of the distributions' rows or columns.
         queries: the texts of the queries.
         videos: the names of the videos, in the order of the distributions' rows or columns.
         own: the index in `videos` of each query's own video, int64 `(queries,)`.
-        videos_given_query: p'(v|q), `(queries, videos)`.
-        queries_given_video: p'(q|v), `(videos, queries)`.
+        videos_given_query: p'(v|q), the probabilities with which videos are drawn for a query, `(queries, videos)`.
+        queries_given_video: p'(q|v), the probabilities with which queries are drawn for a video, `(videos, queries)`.
     """
 
     query_ids: tuple[str, ...]
@@ -112,10 +112,10 @@ class Negatives:
 
 
 def read_negatives(folder: Path) -> Negatives:
-    """Read the negatives of a folder into memory.
+    """Read the negatives (wrong videos for queries) that `reelrank mvmr negatives` wrote into a folder.
 
-    Each of the two distributions takes 4 bytes for each pair of a query and a video. Charades-STA's training set takes
-    530 MB in all.
+    Each of the two tables of probabilities takes 4 bytes for each pair of a query and a video. Charades-STA's training
+    set takes 530 MB in all.
 
     Raises:
         InputError: a file cannot be read, or the two files do not belong together.

@@ -17,7 +17,7 @@ class Store(Protocol):
 
     @property
     def db(self) -> Database:
-        """This thread's handle for running statements."""
+        """The object through which this thread runs SQL statements."""
 
     @property
     def schema_level(self) -> str:
@@ -49,7 +49,11 @@ class Store(Protocol):
         """Copy the database as it is now into a new SQLite file, whatever its engine."""
 
     def dump_to(self, part: Path) -> None:
-        """Dump the database as it is now with the engine's own tools; raise `ProjectError` if there are none."""
+        """Dump the database as it is now with the tools of its engine, `pg_dump` for PostgreSQL.
+
+        Raises:
+            ProjectError: the engine has no such tools.
+        """
 
     def writing(self) -> AbstractContextManager[Database]:
         """Open a transaction for all writes of one action. Callers use `writing` of this module."""
@@ -62,7 +66,9 @@ class Store(Protocol):
 
 
 def create(path: Path, address: str = "") -> Store:
-    """Create a new, empty database at `path`, or at an address of PostgreSQL.
+    """Create the database of a new project, with its tables but no data, and return it.
+
+    It is the file `path`, or the PostgreSQL database at `address` if that is not empty.
 
     Raises:
         ProjectError: a database exists there already.
@@ -79,7 +85,8 @@ def create(path: Path, address: str = "") -> Store:
 def open_store(path: Path, address: str = "") -> Store:
     """Open the database of a project, and refuse one that this version of the code does not fully understand.
 
-    The pages of a file are checked every time (0.3 s for 100 MB), so that damage is noticed before anybody works on it.
+    It is the file `path`, or the PostgreSQL database at `address` if that is not empty. The pages of a file are checked
+    every time (0.3 s for 100 MB), so that damage is noticed before anybody works on it.
 
     Raises:
         ProjectError: there is no database, or it is damaged.

@@ -61,7 +61,7 @@ def written(tree: exp.Expr) -> str:
 
 
 def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
-    """Return all nodes of a tree, each after the nodes inside it."""
+    """Return all nodes of a parsed statement; each node comes after the nodes inside it."""
     return list(reversed(list(tree.dfs())))
 
 
@@ -91,7 +91,7 @@ def _name_what_is_selected_from(tree: exp.Expr) -> None:
 
 
 def _translate_node(node: exp.Expr) -> exp.Expr:
-    """Return the node itself, or its PostgreSQL form if it has another name or meaning in PostgreSQL."""
+    """Return the node of a parsed SQLite statement as PostgreSQL needs it; most nodes are returned unchanged."""
     match node:
         case exp.Literal() if node.is_string and "%" in node.this:
             return exp.Literal.string(node.this.replace("%", "%%"))
@@ -176,7 +176,7 @@ def _translate_function(node: exp.Anonymous) -> exp.Expr:
 
 
 def _format_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
-    """Translate the formatting of a time, in seconds since 1970, as text of the format `form`.
+    """Translate a call that formats a time as text: `seconds` since 1970, in the strftime format `form`.
 
     The text is in UTC. If `words` has `localtime`, it is in the time zone of the connection (see `configure`).
     """
@@ -248,7 +248,10 @@ class NamedRow(tuple[Any, ...]):
 
 
 def named_rows(cursor: Any) -> Callable[[Any], NamedRow]:
-    """Return a factory of `NamedRow`s for the columns of a cursor, for psycopg's `row_factory`."""
+    """Return a function that makes a `NamedRow` from a row's values, for psycopg's `row_factory`.
+
+    The names are those of the cursor's columns.
+    """
     return _rows_of(tuple(column.name for column in cursor.description or ()))
 
 
@@ -298,7 +301,7 @@ class _NumberFromTruth(Loader):
 
 
 class _NumberFromDecimal(Loader):
-    """Read decimals as `int` if they are whole (sums of integers), else as `float` (means)."""
+    """A psycopg loader that reads decimals as `int` if they are whole (sums of integers), else as `float` (means)."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data)

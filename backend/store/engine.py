@@ -1,4 +1,4 @@
-"""Import `sqlite-utils` without pandas and numpy, and define what both database engines provide.
+"""Import `sqlite-utils` without pandas and numpy, and define the interface that both database engines share.
 
 If pandas and numpy are installed, `sqlite-utils` imports them to guess column types of tables that it creates. No table
 here is created that way, and pandas costs every command 0.2 s and 75 MB. All code imports the library from here, so
@@ -32,7 +32,7 @@ class _Absent(MetaPathFinder):
 
 @contextmanager
 def _without(*names: str) -> Iterator[None]:
-    """Run imports as if these modules were not installed; modules that are loaded already stay available."""
+    """Hide modules from imports in the `with` block; modules that are loaded already stay available."""
     finder = _Absent(frozenset(names))
     sys.meta_path.insert(0, finder)
     try:
@@ -68,7 +68,7 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """A connection to a database of either engine; see `dialect` for the SQL that it accepts."""
+    """A connection to an SQLite or PostgreSQL database, which takes SQL in SQLite's dialect (see `dialect`)."""
 
     @property
     def in_transaction(self) -> bool:
@@ -93,7 +93,7 @@ class Database(Protocol):
 
 
 def checked(parameters: Parameters) -> Parameters:
-    """Return the parameters of a statement unchanged, after checking that both engines can store their texts.
+    """Return the parameters of a statement unchanged, after checking that SQLite and PostgreSQL can store their texts.
 
     Raises:
         TextRefused: a text has NUL, which PostgreSQL cannot store, or half of a surrogate pair.

@@ -84,10 +84,10 @@ class PostgresStore:
 
     @property
     def has_project(self) -> bool:
-        """True if the database has the tables of a project; an unreachable server raises an error at once.
+        """True if the database has the tables of a project.
 
-        Only this first connection fails at once. Later statements wait for a lost connection, so that the server can
-        restart while people work.
+        An unreachable server raises an error at once, but only here. Later statements wait for a lost connection, so
+        that the server can restart while people work.
         """
         with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as first:
             cursor = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
@@ -152,7 +152,7 @@ class PostgresStore:
             return differences(raw)
 
     def copy_to(self, part: Path) -> None:
-        """Copy the database as it is now into a new SQLite file."""
+        """Copy all tables and rows as they are now into a new SQLite file."""
         with (
             closing(sqlite.fresh()) as made,
             closing(SqliteDatabase(part, execute_plugins=False)) as target,
@@ -188,7 +188,7 @@ class PostgresStore:
         return raw
 
     def run(self, ask: Callable[[Raw], Answer]) -> Answer:
-        """Call `ask` with the connection of this thread's transaction, or with any free one.
+        """Return the result of `ask`, called with the connection of this thread's transaction, or with any free one.
 
         Outside a transaction `ask` may only read; writes need a transaction (see `writing`).
         """
@@ -199,7 +199,7 @@ class PostgresStore:
 
     @contextmanager
     def one(self) -> Iterator[Raw]:
-        """Provide the connection of this thread's transaction, or any free one after checking that it works."""
+        """Provide the connection of this thread's transaction, or else any free one that was checked to work."""
         if self.own_connection is not None:
             yield self.own_connection
             return
@@ -235,7 +235,7 @@ class PostgresStore:
 
     @contextmanager
     def explain_errors(self) -> Iterator[None]:
-        """Turn errors of the database, or of the connection to it, into messages for people.
+        """Turn errors of the database, or of the connection to it, into ReelRank's errors with messages for people.
 
         A row that violates a constraint raises `sqlite3.IntegrityError` as in SQLite, so callers need not know the
         engine.

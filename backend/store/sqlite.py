@@ -1,10 +1,11 @@
 """Keep a project's database in an SQLite file, and write to it in transactions.
 
 Threads may share a store. Each thread gets its own connection, because a connection that outlives the thread that
-opened it fails at random moments. Every write happens inside `writing(store)`, which takes SQLite's write lock at once.
-A transaction that first reads and then wants to write would be refused immediately with "database is locked", whatever
-the timeout. Threads of one process queue for a lock of their own first, because SQLite makes waiting connections sleep
-in steps of up to 100 ms.
+opened it fails at random moments.
+
+Every write happens inside `writing(store)`, which takes SQLite's write lock at once. A transaction that first reads and
+then wants to write would be refused immediately with "database is locked", whatever the timeout. Threads of one process
+first wait for a lock inside the process, because SQLite makes waiting connections sleep in steps of up to 100 ms.
 """
 
 import sqlite3
@@ -289,7 +290,7 @@ def schema_gap(store: SqliteStore) -> tuple[list[str], list[str]]:
 
 
 def damage(connection: sqlite3.Connection) -> str | None:
-    """Return the first fault that SQLite finds in the pages of a database; None if there is none.
+    """Return a description of the first fault that SQLite finds in the pages of a database; None if there is none.
 
     Indexes are not compared with their tables (`reelrank doctor` does that). A changed letter inside a text cannot be
     detected, because SQLite stores no checksums.
@@ -316,7 +317,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def damaged(path: Path | str, fault: str) -> StoreUnavailable:
-    """Return the error to raise about a damaged database."""
+    """Return the error to raise about a damaged database; `fault` says what is wrong with it."""
     return StoreUnavailable.said(
         "{path} is damaged, or not a ReelRank database ({what}). Stop the server, then run `reelrank "
         "restore {parent} BACKUP`. The damaged file is kept beside it.",

@@ -89,7 +89,10 @@ def backup(store: Store, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of the database in the project's folder; `made_at` is when it was last written, in seconds since 1970."""
+    """A copy of the database in the project's folder.
+
+    `made_at` is when the file was last written, in seconds since 1970.
+    """
 
     file: Path
     made_at: float
@@ -195,7 +198,10 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
 
 
 def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
-    """Apply the pending migrations to a file that nobody else has open."""
+    """Apply the pending migrations to a file that nobody else has open.
+
+    Then call `derive` to rebuild the tables that are derived from others.
+    """
     store = SqliteStore(part)
     try:
         migrations.apply(store.db)
@@ -207,7 +213,10 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 
 
 def _keep(present: sqlite3.Connection, old_file: Path) -> None:
-    """Copy the present database to `old_file`: byte for byte if it is damaged, else without the campaign's secret."""
+    """Copy the present database to `old_file`, byte for byte if it is damaged.
+
+    If it is intact, the copy has no campaign secret: random bytes that a copy of the project must not share.
+    """
     with atomic_file(old_file) as part:
         copy(present, part)
         if not damage_of(part):
@@ -297,11 +306,11 @@ def _in_use(path: Path) -> ProjectError:
 
 
 def _require_ours(part: Path, file: Path) -> list[str]:
-    """Return the migrations that a copy still needs; refuse it if it is not an intact ReelRank database.
+    """Return the names of the migrations that a copy still needs; refuse it if it is not an intact ReelRank database.
 
     Args:
         part: a copy of `file` to examine.
-        file: the file that the person named.
+        file: the file that the person named, for messages.
     """
     if wrong := damage_of(part):
         raise ProjectError.said(

@@ -243,7 +243,7 @@ def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
 
 
 def annotator_count(db: Database) -> int:
-    """Return how many annotators there are. Leads are not counted."""
+    """Return how many annotators there are, not counting leads."""
     count: int = db.conn.execute("SELECT count(*) FROM annotator WHERE role = 'annotator'").fetchone()[0]
     return count
 

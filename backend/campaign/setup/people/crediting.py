@@ -31,7 +31,7 @@ class WorkTime:
 
 
 def clamp_count(number: int) -> int:
-    """Limit a number that a browser sent: to 0 or more, and to a size at which sums of it do not overflow.
+    """Limit a number that a browser sent to the range from 0 to 2**31 - 1, so that sums do not overflow.
 
     >>> clamp_count(4_100), clamp_count(-1), clamp_count(2**52)
     (4100, 0, 2147483647)

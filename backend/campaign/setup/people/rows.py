@@ -1,4 +1,4 @@
-"""SQL for people, their invitations, sessions and pauses.
+"""SQL for people, their invitations, sessions and pauses (in which they are handed no pairs).
 
 Only hashes of tokens and passwords are stored.
 """
@@ -18,7 +18,8 @@ from backend.store.engine import Database, insert_returning_id
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """Add a person, who cannot sign in before setting a password.
 
-    Only one transaction writes at a time, so nobody else can take a similar name in the meantime.
+    Only one transaction writes at a time, so nobody else can take a similar name in the meantime. `simulated` marks a
+    person whom the demo made up.
 
     Raises:
         ProjectError: the name is not allowed (see `rules.person_name`), or somebody has the same or a similar name.
@@ -73,7 +74,7 @@ def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) ->
 
 
 def set_language(db: Database, annotator_id: AnnotatorId, language: str) -> None:
-    """Keep the language that a person chose."""
+    """Store the language that a person chose for the app."""
     db.conn.execute("UPDATE annotator SET language = ? WHERE annotator_id = ?", [language, annotator_id])
 
 
@@ -106,9 +107,9 @@ _OF_AN_ACCOUNT = ("invitation", "session", "known_browser", "draft")
 
 
 def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
-    """Return whether a person appears in any table that records what people did, such as judgements or events.
+    """Return whether a person appears in a table that records what people did, such as judgements or events.
 
-    Tables that belong to the person's account, such as sessions, do not count.
+    Tables that only belong to the person's account, such as sessions, are not searched.
     """
     return any(
         db.conn.execute(f'SELECT 1 FROM "{table}" WHERE {column} = ? LIMIT 1', [annotator_id]).fetchone()
@@ -124,7 +125,7 @@ def remove(db: Database, annotator_id: AnnotatorId) -> None:
 
 
 def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
-    """Add a one-time link for setting a password."""
+    """Store a one-time link with which a person can set a password until `until`, in seconds since 1970."""
     db.conn.execute(
         "INSERT INTO invitation (token_hash, annotator_id, expires_at) VALUES (?, ?, ?)",
         [token_hash, annotator_id, until],
@@ -147,7 +148,7 @@ def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
 
 
 def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
-    """Mark every unused link of a person as used, and return how many of them were still valid."""
+    """Mark every unused invitation of a person as used, and return how many of them had not expired."""
     valid: int = db.conn.execute(
         "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
         [annotator_id, at],
@@ -166,7 +167,10 @@ def bind_identity(db: Database, issuer: str, subject: str, annotator_id: Annotat
 
 
 def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
-    """Return the person behind an account of an identity provider; None if there is none."""
+    """Return the person linked to an account of an identity provider; None if nobody is.
+
+    `issuer` names the provider, and `subject` is the account's id there.
+    """
     row = db.conn.execute(
         "SELECT a.* FROM identity i JOIN annotator a USING (annotator_id) WHERE i.issuer = ? AND i.subject = ?",
         [issuer, subject],
@@ -175,7 +179,7 @@ def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
 
 
 def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
-    """Add a session, and delete those that have expired."""
+    """Add a session for a person, and delete all sessions that have expired."""
     db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
     db.conn.execute(
         "INSERT INTO session (token_hash, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
@@ -184,7 +188,7 @@ def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at:
 
 
 def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Return the person whose session this is; None if it is over or the person is suspended."""
+    """Return the person whose session has this token hash; None if it is over, or the person is suspended."""
     row = db.conn.execute(
         "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
         "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
@@ -194,7 +198,7 @@ def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
 
 
 def end_session(db: Database, token_hash: str) -> None:
-    """Delete a session."""
+    """Delete the session with this token hash."""
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
 
 
@@ -213,7 +217,7 @@ def rename_browser(db: Database, old_hash: str, new_hash: str) -> None:
 
 
 def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, at: float, most: int) -> None:
-    """Record that a person uses a browser, and forget all but the `most` newest of their browsers."""
+    """Record that a person signed in with a browser, and forget all but the `most` newest of their browsers."""
     db.conn.execute(
         "INSERT INTO known_browser (browser_hash, annotator_id, known_at) VALUES (?, ?, ?) "
         "ON CONFLICT (browser_hash, annotator_id) DO UPDATE SET known_at = excluded.known_at",
@@ -227,7 +231,7 @@ def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, a
 
 
 def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
-    """Delete all sessions and known browsers of a person, and return how many sessions these were."""
+    """Delete all sessions and known browsers of a person, and return how many sessions were deleted."""
     db.conn.execute("DELETE FROM known_browser WHERE annotator_id = ?", [annotator_id])
     return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
@@ -252,12 +256,12 @@ def end_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId, *, at: f
 
 
 def standing_pause(db: Database, annotator_id: AnnotatorId) -> Pause | None:
-    """Return a person's current pause; None if there is none."""
+    """Return a person's current pause, in which they are handed no pairs; None if they are not paused."""
     return standing_pauses(db, annotator_id).get(annotator_id)
 
 
 def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> dict[AnnotatorId, Pause]:
-    """Return the current pauses by person: of everybody, or of one person only."""
+    """Return the current pauses by person, of everybody or of one person; a paused person is handed no pairs."""
     rows = db.conn.execute(
         "SELECT p.annotator_id, p.paused_at, a.name, p.reason FROM pause p LEFT JOIN annotator a "
         "ON a.annotator_id = p.paused_by WHERE p.ended_at IS NULL AND p.annotator_id = coalesce(?, p.annotator_id)",
@@ -267,7 +271,9 @@ def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> di
 
 
 def reviews(db: Database, now: float) -> list[PersonReview]:
-    """Return everybody, each with the number of pairs they graded, in all and today, and the time of the last grade.
+    """Return everybody in the project, each with the number of pairs they graded and the time of their last grade.
+
+    The number of pairs is given in all and for today.
 
     Args:
         db: the database.

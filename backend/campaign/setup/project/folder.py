@@ -77,7 +77,7 @@ class Project:
 
     @property
     def lease_s(self) -> float:
-        """The number of seconds for which a pair stays reserved for the person to whom it was handed out."""
+        """The number of seconds for which a pair stays reserved for the annotator to whom it was handed out."""
         return 60 * self.settings.lease_minutes
 
     @property
@@ -172,7 +172,7 @@ def create(
 
 
 def require_none(folder: Path) -> None:
-    """Refuse a folder that contains a project.
+    """Raise an error if a folder contains a project.
 
     Raises:
         ProjectError: the folder contains a project.

@@ -1,4 +1,4 @@
-"""SQL for the settings of the campaign, its scale, and the guideline with its versions."""
+"""SQL for the settings of the campaign, its scale of grades, and the versions of the guideline."""
 
 from collections.abc import Callable
 
@@ -107,7 +107,7 @@ def set_grading(db: Database, new: Grading) -> None:
 
 
 def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
-    """Add a version of the guideline, in force from now on, and return its number.
+    """Store a new version of the guideline, which applies from now on, and return its number.
 
     The database refuses a different number of grades once somebody has graded.
     """

@@ -43,7 +43,7 @@ class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def scale_names() -> list[str]:
-    """Return the names of the scales that come with ReelRank."""
+    """Return the names of the scales of grades that come with ReelRank."""
     return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 

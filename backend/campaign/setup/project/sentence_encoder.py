@@ -17,13 +17,14 @@ from backend.encoders.sentence import DEFAULT_NAME, Encoder, EncoderSpec
 def init_project(
     folder: Path, *, encoder: str | None = None, kind: str | None = None, scale: str | None = None
 ) -> Project:
-    """Create an empty project.
+    """Create an empty project, and return it.
 
     Args:
         folder: the folder of the project, which is created.
-        encoder: a name on the model hub, a folder, or `minilm`; SimCSE from the model hub if None.
-        kind: the kind of encoder; recognised from its name if None.
-        scale: the name of a scale (`matches`) or the path of a scale file; TVR-Ranking's five grades if None.
+        encoder: the sentence encoder that chooses candidates: a name on the model hub, a folder, or `minilm`; SimCSE
+            from the model hub if None.
+        kind: how the encoder makes its vectors, `sup`, `unsup` or `minilm`; recognised from its name if None.
+        scale: the name of a scale of grades (`matches`) or the path of a scale file; TVR-Ranking's five grades if None.
 
     Raises:
         ProjectError: there is a project already, or the folder cannot be written.
@@ -41,7 +42,7 @@ def encoder_spec(project: Project) -> EncoderSpec:
 
 
 def load_encoder(project: Project, where: Where = HERE) -> Encoder:
-    """Load the sentence encoder of a project; `where` says on which machines it runs.
+    """Load the sentence encoder of a project; `where` says on which machines it is to run, by default on this one.
 
     Raises:
         EncoderUnavailable: the encoder cannot be found.

@@ -11,7 +11,7 @@ from backend.core.server_options import BASE_PATH_VARIABLE, LOG_VARIABLE, METRIC
 
 
 class Home(StrEnum):
-    """The place where a setting is stored."""
+    """Where a setting is stored: in `reelrank.toml`, in the database, or in an environment variable."""
 
     FILE = "reelrank.toml"
     CAMPAIGN = "database"

@@ -99,7 +99,7 @@ class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings for making and keeping clips."""
+    """How clips, the videos of single moments, are cut and stored."""
 
     format: Annotated[
         ClipForm,
@@ -174,13 +174,13 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shared(self) -> Address | None:
-        """The bucket in which several front ends share their clips; None if there is none."""
+        """The address of the bucket in which several server processes share their clips; None if there is none."""
         place = place_of(self.bucket)
         return place if isinstance(place, Address) else None
 
 
 class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings of `reelrank.toml`."""
+    """All settings that `reelrank.toml` may contain."""
 
     name: Annotated[
         str, SettingInfo(said("What people call the project."), label=said("Name of the project"), listed=False)

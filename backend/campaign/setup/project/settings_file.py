@@ -49,9 +49,9 @@ def read_settings(folder: Path) -> ProjectSettings:
 
 
 class LiveSettings:
-    """The settings of a project folder, read again whenever the file has changed.
+    """The settings of a project folder, read again whenever its `reelrank.toml` has changed.
 
-    While the file cannot be read or is not valid, the settings that were read last stay in force.
+    While the file cannot be read or is not valid, the last valid settings stay in use.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -204,10 +204,10 @@ def require_database(folder: Path) -> None:
 
 
 def require_file(folder: Path) -> None:
-    """Refuse a project whose database is at an address instead of in its folder.
+    """Raise an error if the database of a project is in PostgreSQL instead of in the project's folder.
 
     Raises:
-        ProjectError: the database is at an address.
+        ProjectError: the database is in PostgreSQL.
     """
     if database_address(folder):
         raise ProjectError(

@@ -1,4 +1,4 @@
-"""Write a new `reelrank.toml` from the list of settings, and edit values in one that people have edited."""
+"""Write a new `reelrank.toml`, and change values in an existing file without losing people's comments."""
 
 import re
 import textwrap

@@ -38,10 +38,10 @@ def may_begin(folder: Path) -> bool:
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse a folder in which this user cannot create a project.
+    """Raise an error if this process cannot create a project in a folder.
 
     Raises:
-        ProjectError: the folder cannot be written. If it is missing, the nearest existing folder above it counts.
+        ProjectError: the folder cannot be written. If it is missing, the nearest existing folder above it is checked.
     """
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
@@ -56,7 +56,7 @@ def is_complete(folder: Path) -> bool:
 
 
 def scales() -> list[str]:
-    """Return the names of the scales that a new project may have; the empty name is TVR-Ranking's scale."""
+    """Return the names of the scales of grades that a new project may have; "" stands for TVR-Ranking's scale."""
     return ["", *scale_file.scale_names()]
 
 
@@ -72,7 +72,7 @@ def create_first_project(
     public_address: str = "",
     now: float,
 ) -> str:
-    """Create a project with its first lead, and return a session token for the lead. A failure leaves nothing.
+    """Create a project with its first lead, and return a session token for the lead. A failure leaves nothing behind.
 
     Args:
         folder: the folder of the project, missing or empty.
@@ -82,7 +82,7 @@ def create_first_project(
         encoder: one of `ENCODERS`.
         lead: the name of the first lead.
         password: the password of the first lead.
-        public_address: the address at which people open the app, if it is another one. Links use it from now on.
+        public_address: the address at which people open the app, to be used in links; empty if it is `address`.
         now: seconds since 1970.
 
     Raises:

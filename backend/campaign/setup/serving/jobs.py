@@ -148,9 +148,9 @@ def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Re
 @public
 @contextmanager
 def job_lock(project: Project, key: str) -> Iterator[None]:
-    """Wait until no other process holds the lock file of a job, then hold it for the `with` block.
+    """Hold the lock file of a job for the `with` block, after waiting until no other process holds it.
 
-    The process that runs a job holds its lock file.
+    The process that runs a job holds its lock file, so that others notice when it ends.
     """
     file = _file(project, key, "lock")
     make_private_folder(file.parent)
@@ -234,7 +234,11 @@ def reporting(project: Project, key: str) -> Iterator[Progress]:
 
 @public
 def report_progress(project: Project, key: str, what: str, done: int, total: int, *, now: float) -> None:
-    """Record the progress of a job. Call it at least every 30 s, or the job counts as interrupted."""
+    """Record the progress of a job: the name of its current step, and how many of `total` steps are done.
+
+    Each report also shows that the job still runs. Where no lock file shows it, a job counts as interrupted after 60 s
+    without a report.
+    """
     with writing(project.store) as db:
         rows.report_progress(db, key, what, done, total, at=now)
 

@@ -134,7 +134,7 @@ def jobs(db: Database) -> list[tuple[Job, float]]:
 
 
 def begin_job(db: Database, job: Job, by: AnnotatorId | None) -> None:
-    """Insert a job that starts."""
+    """Insert a job that starts now; `by` is the lead who started it, None for a command."""
     db.conn.execute(
         "INSERT INTO job (job_key, kind, subject, changes_project, title, begun_by, began_at, heard_at, asked) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

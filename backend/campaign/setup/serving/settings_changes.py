@@ -1,7 +1,6 @@
-"""Change settings of `reelrank.toml` from the page Settings.
+"""Change settings in `reelrank.toml` from the page Settings.
 
-*Reads* the file. *Writes* the file, events. The types of the settings check every value, as they do when the file is
-read.
+*Reads* `reelrank.toml`. *Writes* `reelrank.toml`, events. New values are checked as when the file is read.
 """
 
 import tomllib
@@ -55,10 +54,10 @@ class FileSettings:
 
 @lead_only
 def file_settings(project: Project, lead: Lead) -> FileSettings:
-    """Return the current content of `reelrank.toml`.
+    """Return the current settings in `reelrank.toml`, as leads see them.
 
     Raises:
-        InputError: the file is not valid, so that the settings read before stay in force.
+        InputError: the file is not valid, so that the server still uses the settings it read before.
     """
     values = _values(read_settings(project.folder))
     return FileSettings(
