@@ -102,7 +102,7 @@ def open_store(path: Path, address: str = "") -> Store:
 
 @contextmanager
 def driver() -> Iterator[None]:
-    """Turn a missing PostgreSQL driver in the `with` block into `StoreUnavailable`, with advice how to install it."""
+    """Turn a missing PostgreSQL driver in the `with` block into `StoreUnavailable`, with advice on installing it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -144,7 +144,7 @@ def has_our_schema(store: Store) -> bool:
 def campaign_secret(store: Store) -> bytes:
     """Return the campaign's secret, and create it if the database has none yet.
 
-    It is 32 random bytes from which orders of work are derived that nobody can predict.
+    It is 32 random bytes from which the order of each annotator's work is derived, so that nobody can predict it.
 
     Raises:
         StoreUnavailable: there is no secret, and the database cannot be written.

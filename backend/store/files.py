@@ -1,8 +1,9 @@
 """Copy database files atomically, explain why a file cannot be written, and keep the campaign's secret.
 
-The campaign's secret is 32 random bytes in one row of the database. Orders of work are derived from it that nobody can
-predict. Copies and exports are made without it. A copy gets a new secret when it is opened, so it does not reveal the
-secret of its original. Only a move of the project to another database engine keeps the secret.
+The campaign's secret is 32 random bytes in one row of the database. The order of each annotator's work is derived from
+it, so that nobody can predict it. Copies and exports are made without it. A copy gets a new secret when it is opened,
+so it does not reveal the secret of its original. Only a move of the project to another database engine keeps the
+secret.
 """
 
 import os
@@ -131,7 +132,7 @@ SECRET_TABLE = "campaign_secret"
 
 
 def read_secret(db: Database) -> bytes | None:
-    """Return the campaign's secret, random bytes that orders of work depend on.
+    """Return the campaign's secret, random bytes that decide the order of each annotator's work.
 
     The result is None in a copy that has not been opened yet, because copies are made without the secret.
     """

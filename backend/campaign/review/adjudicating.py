@@ -78,7 +78,8 @@ def adjudicate(
 def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = "", *, seen: int = 0, now: float) -> None:
     """Confirm that a pair is rightly discarded, so that it no longer waits for a lead. The reason is optional.
 
-    The arguments are those of `adjudicate`.
+    A pair is discarded if four or six annotators could not agree on its relevance. The arguments are those of
+    `adjudicate`.
 
     Raises:
         Overtaken: the lead had not seen the newest decision. If that is this same confirmation, sent twice, nothing
@@ -98,7 +99,8 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
 def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int = 0, now: float) -> None:
     """Re-open a discarded pair, so that two more annotators grade it.
 
-    The middle two of the six grades then decide about its relevance. The arguments are those of `adjudicate`.
+    A pair is discarded if its four grades differ too much. The middle two of the six grades then decide about its
+    relevance. The arguments are those of `adjudicate`.
 
     Raises:
         Overtaken: the lead had not seen the newest decision. If that is this same re-opening, sent twice, nothing

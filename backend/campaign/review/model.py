@@ -66,7 +66,7 @@ class GivenGrade:
 
 @dataclass(frozen=True, slots=True)
 class GivenSkip:
-    """An annotator's refusal to grade a pair that has not been lifted. `at` is in seconds since 1970."""
+    """An annotator's refusal to grade a pair, still in force. `at` is in seconds since 1970."""
 
     annotator: str
     kind: SkipKind

@@ -37,7 +37,10 @@ from backend.store.connection import reading, writing
 
 @in_charge
 def list_queries(project: Project, by: Lead | Operator) -> list[QueryReview]:
-    """Return every query that has an open batch, in the order in which queries are handed out."""
+    """Return every query that has an open batch, in the order in which queries are handed out.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return reviews.query_reviews(project.store.db)
 
 
@@ -60,7 +63,10 @@ def count_queries(project: Project, by: Lead | Operator, query_filter: QueryFilt
 
 @in_charge
 def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryReview | None:
-    """Return the review data of one query, or None if it has no open batch."""
+    """Return the review data of one query, or None if it has no open batch.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return next(iter(reviews.query_reviews(project.store.db, query_id)), None)
 
 
@@ -68,7 +74,10 @@ def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> Qu
 def query_place(
     project: Project, by: Lead | Operator, query_filter: QueryFilter, query_id: QueryId
 ) -> QueryPlace | None:
-    """Return the position of a query among those that match a filter; None if it has no open batch."""
+    """Return the position of a query among those that match a filter; None if it has no open batch.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return query_rows.place(project.store.db, query_filter, query_id)
 
 
@@ -76,7 +85,7 @@ def query_place(
 def query_pairs(project: Project, by: Lead | Operator, query_id: QueryId) -> list[PairReview]:
     """Return all pairs of a query's open batches and of its probe, in rank order.
 
-    A probe is a sample of moments down to low ranks, graded to learn how deep judging must go.
+    A probe is a sample of moments down to low ranks, graded to learn down to which rank grading is worthwhile.
     """
     return reviews.pairs_of_query(project.store.db, query_id)
 
@@ -147,7 +156,7 @@ _SPREAD = 0.32
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """The results of probes: samples of queries' moments, graded to learn how deep judging must go.
+    """The results of probes: samples of queries' moments, graded to learn down to which rank grading is worthwhile.
 
     `pairs` counts all pairs in the probes, and `settled` those that have a relevance. `by_rank` and `by_similarity`
     group the pairs with a relevance. `files` are the figures and tables written.
@@ -165,8 +174,8 @@ class ProbeReport:
 def write_probe_figures(project: Project, by: Lead | Operator, out: Path) -> ProbeReport:
     """Write tables and figures of the relevance of probe pairs by rank and similarity into the folder `out`.
 
-    A probe is a sample of a query's moments, graded to learn how deep judging must go. The files are `probe-pairs.csv`,
-    `probe-bins.csv`, `probe.png` and `probe.svg`; earlier ones are replaced.
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. The files are
+    `probe-pairs.csv`, `probe-bins.csv`, `probe.png` and `probe.svg`; earlier ones are replaced.
 
     Raises:
         ProjectError: no query has a probe, no probe pair has a relevance, or the folder cannot be written.

@@ -1,6 +1,6 @@
 """Group probe pairs into bins by rank and by similarity. Pure functions.
 
-A probe is a sample of a query's moments, graded to learn how deep judging must go.
+A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile.
 """
 
 from collections import defaultdict

@@ -37,9 +37,9 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
     - `batches` counts the queries that have a first batch open, and those that have a second one.
     - `queries_by_batches` counts the queries with exactly one open batch, with two and so on, by split.
     - `pairs` counts pairs by state; every pair is counted once.
-    - `probes` counts the pairs that are graded only to learn how deep judging must go.
+    - `probes` counts the pairs that are graded only to learn down to which rank grading is worthwhile.
     - `judgements` counts grades, a corrected grade once. `simulated` says how many of them the demo made up.
-    - `skipped` counts the pairs with a skip that has not been lifted.
+    - `skipped` counts the pairs that an annotator refuses to grade.
     - `descriptions` counts, by state, the sentences that annotators wrote for moments.
 
     If the argument `probes` is False, the counts are those of a release. `pairs` and `judgements` then leave out the

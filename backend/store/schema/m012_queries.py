@@ -1,6 +1,6 @@
 """Allow queries without a caption, training queries with equal texts, batches of any size, and probes.
 
-A probe is a sample of a query's moments, graded to learn how deep judging must go.
+A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile.
 """
 
 from backend.store.engine import SqliteDatabase
@@ -62,7 +62,7 @@ CREATE TRIGGER campaign_no_delete BEFORE DELETE ON campaign
 def m012_queries(db: SqliteDatabase) -> None:
     """Allow queries without a caption, training queries with equal texts, batches of any size, and probes.
 
-    A probe is a sample of a query's moments, graded to learn how deep judging must go.
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile.
     """
     if "source" in {column.name for column in db.table("query").columns}:
         return  # it ran before, but was cut off before it was recorded

@@ -1,6 +1,7 @@
-"""Add the campaign's secret, random bytes that orders of work depend on, and a random key for each exam attempt.
+"""Add the campaign's secret, and a random key for each exam attempt, so that nobody can predict orders.
 
-The key decides the order of questions in the attempt. Before, the order followed from the attempt's public name.
+The secret is random bytes that decide the order of each annotator's work. The key decides the order of questions in an
+exam attempt. Before, this order followed from the attempt's public name.
 """
 
 from backend.store.engine import SqliteDatabase

@@ -1,7 +1,7 @@
 """SQL for the leads' list of queries, counts of pairs by state, removing queries, and the pairs of probes.
 
-A probe is a sample of a query's moments, graded to learn how deep judging must go. The database searches, filters,
-sorts and pages the list.
+A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. The database
+searches, filters, sorts and pages the list.
 """
 
 import json
@@ -80,7 +80,7 @@ def page(db: Database, query_filter: QueryFilter, first: int, most: int) -> list
 def place(db: Database, query_filter: QueryFilter, query_id: QueryId) -> QueryPlace | None:
     """Return the position of a query among those that match the filter, and its neighbours there.
 
-    The result is None if the query has no open batch.
+    The result is None if the query has no open batch, which is a group of its candidates handed out together.
     """
     where, values = _where(query_filter)
     # A decision may have just taken the query off the list. It keeps its neighbours, so that a lead can go on.
@@ -172,9 +172,10 @@ def work(db: Database) -> dict[str, int]:
 
 
 def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
-    """Return (name, until when) of each annotator for whom a pair is reserved right now, in seconds since 1970.
+    """Return (name, end of the reservation) of each annotator for whom a pair is reserved right now.
 
-    An annotator who was handed a pair holds it for a limited time, before others may take it.
+    An annotator who was handed a pair holds it for a limited time, before others may take it. Its end is in seconds
+    since 1970.
     """
     rows = db.conn.execute(
         "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) WHERE s.lease_until >= ? "
@@ -203,7 +204,7 @@ def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
 
     The keys are the values of `Verdict`, `blocked` and `set_aside`. `blocked` counts unsettled pairs whose clip cannot
     be shown. `set_aside` counts unsettled pairs that are kept back for an exam or a calibration round. If `probes` is
-    False, pairs that are graded only to learn how deep judging must go are left out.
+    False, probe pairs are left out. They are graded only to learn down to which rank grading is worthwhile.
     """
     where = "TRUE" if probes else _RELEASED
     pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE {where}").fetchone()[0]
@@ -233,7 +234,8 @@ def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
 def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
     """Return (number of judgements, how many of them the demo simulated). A corrected grade counts once.
 
-    If `probes` is False, grades of pairs that are graded only to learn how deep judging must go are left out.
+    If `probes` is False, probe pairs are left out. They are graded only to learn down to which rank grading is
+    worthwhile.
     """
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(simulated), 0) FROM judgement p WHERE revision = 1 "
@@ -250,10 +252,11 @@ def annotator_count(db: Database) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ProbePair:
-    """A pair of a query that has a probe: a sample of its moments, graded to learn how deep judging must go.
+    """A pair of a query that has a probe.
 
-    `rank` is the moment's position among all moments, ordered by similarity to the query. `relevance` is None until the
-    pair is settled with one.
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. `rank` is the
+    moment's position among all moments, ordered by similarity to the query. `relevance` is None until the pair is
+    settled with one.
     """
 
     pair_id: int
@@ -268,10 +271,10 @@ class ProbePair:
 
 
 def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
-    """Return the pairs from which probes are evaluated, in judging order of their queries and then by rank.
+    """Return the pairs from which probes are evaluated, by query and rank; queries as they are handed out.
 
-    A probe is a sample of a query's moments, graded to learn how deep judging must go. For each query with a probe,
-    these are the pairs of the probe and the normal pairs with a rank of at most `top`.
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. For each query
+    with a probe, these are the pairs of the probe and the normal pairs with a rank of at most `top`.
     """
     rows = db.conn.execute(
         "SELECT p.pair_id, p.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, c.relevance "

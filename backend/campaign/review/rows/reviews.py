@@ -38,13 +38,17 @@ _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryReview]:
     """Return every query with an open batch, in the order in which queries are handed out.
 
-    With `query_id`, return only that query, or nothing if it has no open batch.
+    A batch is a group of a query's candidates that is handed out for grading together. With `query_id`, return only
+    that query, or nothing if it has no open batch.
     """
     return _query_reviews(db, "", {}) if query_id is None else reviews_of(db, [query_id])
 
 
 def reviews_of(db: Database, query_ids: Sequence[QueryId]) -> list[QueryReview]:
-    """Return the given queries in judging order; queries without an open batch are left out."""
+    """Return the given queries in the order in which they are handed out, without those that have no open batch.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return _query_reviews(db, "AND p.query_id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(query_ids)})
 
 
@@ -99,7 +103,7 @@ def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[Q
 def pairs_of_query(db: Database, query_id: QueryId) -> list[PairReview]:
     """Return all pairs of a query's open batches and of its probe, in rank order.
 
-    A probe is a sample of moments down to low ranks, graded to learn how deep judging must go.
+    A probe is a sample of moments down to low ranks, graded to learn down to which rank grading is worthwhile.
     """
     return _pair_reviews(db, "p.query_id = :query ORDER BY p.rank", {"query": query_id})
 
@@ -129,8 +133,8 @@ def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
 def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
     """Return (query id, video, start, end, relevance) of every pair of a split that has a relevance, by query and rank.
 
-    Queries are in judging order, as in a release. Start and end are in seconds. Pairs that are graded only to learn how
-    deep judging must go are left out.
+    Queries are in the order in which they are handed out, as in a release. Start and end are in seconds. Probe pairs
+    are left out: they are graded only to learn down to which rank grading is worthwhile.
     """
     return [
         tuple(row)
@@ -146,7 +150,7 @@ def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, f
 def any_settled(db: Database, split: Split) -> bool:
     """Return whether any pair of this split has a relevance.
 
-    Pairs that are graded only to learn how deep judging must go do not count.
+    Probe pairs do not count: they are graded only to learn down to which rank grading is worthwhile.
     """
     return bool(
         db.conn.execute(
@@ -160,7 +164,7 @@ def any_settled(db: Database, split: Split) -> bool:
 def all_pairs(db: Database) -> list[PairReview]:
     """Return every pair of a normal batch, by query and rank, because the ids of pairs are in random order.
 
-    Pairs that are graded only to learn how deep judging must go are left out.
+    Probe pairs are left out: they are graded only to learn down to which rank grading is worthwhile.
     """
     return _pair_reviews(db, f"{_RELEASED} ORDER BY p.query_id, p.rank, p.pair_id", {})
 
@@ -237,7 +241,7 @@ def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]
     """Return which candidate sources found each pair, as a mapping from pair id to a mapping by source id.
 
     A source may have found several spans for one pair; its best rank is returned. The result is empty if there are more
-    than `_AT_ONCE` pairs and all sources are captions. The rank of a pair is then enough.
+    than `_AT_ONCE` pairs and captions are the only kind of source. The rank of a pair is then its rank in that source.
     """
     condition, values = _page_condition(ids, "p.pair_id")
     known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}
@@ -292,7 +296,7 @@ def _acts(db: Database, ids: Sequence[int]) -> dict[int, list[GivenAct]]:
 
 
 def _skips(db: Database, ids: Sequence[int]) -> dict[int, list[GivenSkip]]:
-    """Return the skips of these pairs that have not been lifted, by pair id, the oldest first."""
+    """Return annotators' refusals to grade these pairs that are still in force, by pair id, the oldest first."""
     by_pair: dict[int, list[GivenSkip]] = defaultdict(list)
     where, values = _page_condition(ids, "k.pair_id")
     for r in db.conn.execute(

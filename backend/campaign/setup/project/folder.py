@@ -44,8 +44,8 @@ MAX_CANDIDATES = MOST_CANDIDATES
 class Project:
     """An opened project: its folder, settings and database. Threads may share it.
 
-    `live` rereads `reelrank.toml` whenever that file changes. `secret` is random bytes from which orders of work are
-    derived that nobody can predict.
+    `live` rereads `reelrank.toml` whenever that file changes. `secret` is random bytes from which the order of each
+    annotator's work is derived, so that nobody can predict it.
     """
 
     folder: Path

@@ -1,4 +1,4 @@
-"""Data types for a campaign's settings, scale of grades, guideline and licence; and checks of a guideline. Pure."""
+"""Data types for a campaign: settings, scale of grades, guideline, licence; and functions that check a guideline."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -44,7 +44,7 @@ class SettingInfo:
 
 
 class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings for rewriting captions without specifics such as names."""
+    """The settings for rewriting captions so that they leave out specifics such as names."""
 
     people: Annotated[
         People,

@@ -144,7 +144,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file atomically: a server that reads it, or a power failure, never leaves or sees half of it."""
+    """Write a file atomically. A server never reads a half-written file, even after a power failure."""
     with atomic_file(path) as part:
         part.write_text(text, encoding="utf-8")
         if path.exists():

@@ -13,7 +13,7 @@ def importing(folder: Path) -> str:
 
 
 def rewriting(folder: Path) -> str:
-    """Return the command that rewrites captions without specifics such as names."""
+    """Return the command that rewrites captions so that they leave out specifics such as names."""
     return f"reelrank rewrite {_quoted(folder)}"
 
 

@@ -164,8 +164,7 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 
     Returns:
         The error that stopped the job and that its page shows, if it is one of ReelRank's own; None if the job
-            succeeded
-        or was cancelled. Any other error is raised.
+        succeeded or was cancelled. Any other error is raised.
 
     Raises:
         StoreUnavailable: the end of the job cannot be recorded.

@@ -43,7 +43,10 @@ def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
 
 
 def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
-    """Add one failed sign-in to a counter: of a kind such as `name` or `address`, for the hash `who` of its value."""
+    """Add one failed sign-in to a counter.
+
+    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    """
     db.conn.execute(
         "INSERT INTO sign_in_attempt (kind, who, failures, last_at) VALUES (?, ?, 1, ?) ON CONFLICT (kind, who) "
         "DO UPDATE SET failures = sign_in_attempt.failures + 1, last_at = excluded.last_at",
@@ -52,7 +55,10 @@ def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
 
 
 def drop_failures(db: Database, kind: str, who: str) -> None:
-    """Reset a counter of failed sign-ins to zero: of a kind such as `name`, for the hash `who` of its value."""
+    """Reset a counter of failed sign-ins to zero.
+
+    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    """
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, who])
 
 

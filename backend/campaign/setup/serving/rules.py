@@ -1,4 +1,7 @@
-"""Rules for sign-in delays, background jobs, and drafts (what people typed before their session ended). Pure."""
+"""Rules for sign-in delays, background jobs, and drafts (what people typed before their session ended).
+
+All functions are pure.
+"""
 
 import hashlib
 import math
