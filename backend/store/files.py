@@ -27,9 +27,8 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 def atomic_file(target: Path) -> Iterator[Path]:
     """Provide a temporary file for a `with` block, which replaces `target` after the block.
 
-    After an error nothing is left of it.
-
-    Only its owner may read the file, even outside the project, because these files hold passwords or what people wrote.
+    After an error nothing is left of it. Only its owner may read the file, even outside the project, because these
+    files hold passwords or what people wrote.
     """
     if not target.parent.is_dir():
         raise ProjectError.said(
@@ -141,9 +140,9 @@ def read_secret(db: Database) -> bytes | None:
 
 
 def ensure_secret(db: Database) -> bytes:
-    """Return the campaign's secret, 32 random bytes; create it if there is none.
+    """Return the campaign's secret; create it if there is none.
 
-    Call it inside a transaction that writes.
+    It is 32 random bytes that decide the order of each annotator's work. Call this inside a transaction that writes.
     """
     secret = secrets.token_bytes(32)
     db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [secret.hex()])

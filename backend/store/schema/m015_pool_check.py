@@ -32,7 +32,7 @@ CREATE TABLE pool_place (
 
 @migrations()
 def m015_pool_check(db: SqliteDatabase) -> None:
-    """Add the tables of a manual check of retrieval pools: what was drawn from them, and each video's part in its pool.
+    """Add the tables of a manual check of retrieval pools: the drawn queries, and each video's part in its pool.
 
     The part of a video is positive (it matches the query) or negative.
     """
