@@ -79,7 +79,7 @@ CREATE INDEX agenda_order ON agenda (nearest DESC, position, batch_id);
 
 @migrations(transactional=False)
 def m002_campaign(db: SqliteDatabase) -> None:
-    """Add refusals to grade a pair, the table of batches with free places, grading times, and earlier campaigns' data."""
+    """Add refusals to grade a pair, the table of batches with free places, grading times, and earlier campaigns."""
     # Recreating a table needs foreign keys switched off, which cannot be done inside a transaction. So this function
     # opens its own, and must check whether it ran already: it may have been cut off before it was recorded.
     if "repeat" in {column.name for column in db.table("seat").columns}:
