@@ -2,9 +2,11 @@
 
     from backend.api import evaluate, export_release, open_project
 
-Everything else that can be done to a project is a verb of the feature it belongs to, such as
-`backend.campaign.review.adjudicating.adjudicate`; docs/concepts.md has a map of the features. What a function
-needs is imported only when the function is used. So scoring imports no database, and opening a project loads no model.
+Every other action on a project is a function in the package of its feature, for example
+`backend.campaign.review.adjudicating.adjudicate`. docs/concepts.md has a map of the features.
+
+Each function imports its dependencies only when it is called. So scoring imports no database, and opening a project
+loads no model.
 """
 
 from pathlib import Path
@@ -31,14 +33,18 @@ __all__ = ["OPERATOR", "compare", "evaluate", "export_release", "init_project", 
 
 
 def open_project(folder: Path) -> "Project":
-    """Open a project; see `backend.campaign.setup.project.folder.open_project`."""
+    """Open the project in a folder; see `backend.campaign.setup.project.folder.open_project` for its errors."""
     from backend.campaign.setup.project import folder as projects
 
     return projects.open_project(folder)
 
 
 def init_project(folder: Path, **options: Any) -> "Project":
-    """Create an empty project; see `backend.campaign.setup.project.sentence_encoder.init_project`."""
+    """Create an empty project in a folder, and return it.
+
+    `options` are the keyword arguments of `backend.campaign.setup.project.sentence_encoder.init_project`: the encoder,
+    its kind, and the scale of grades.
+    """
     from backend.campaign.setup.project import sentence_encoder
 
     return sentence_encoder.init_project(folder, **options)
@@ -51,7 +57,11 @@ def export_release(
     options: "ReleaseOptions | None" = None,
     **more: Any,
 ) -> "ReleaseReport":
-    """Freeze a release; see `backend.campaign.release.export.freezing.export_release`."""
+    """Export a release: a frozen copy of the project's results, with hashes, in a new folder and as a zip.
+
+    `out` is the folder to create; with None, the project only keeps the zip. `more` are the keyword arguments of
+    `backend.campaign.release.export.freezing.export_release`, such as `name` and the required `now`.
+    """
     from backend.campaign.release.export import freezing
 
     return freezing.export_release(project, by, out, options, **more)

@@ -1,11 +1,12 @@
 """Training utilities: read the negatives of `reelrank mvmr negatives`, and compute the CroCs loss.
 
-A weak negative is any potential negative. A strong negative is drawn by p'.
+A potential negative of a query is a video that may serve as a wrong answer to it (equation 1). A weak negative is any
+potential negative. A strong negative is drawn at random with the probabilities p' (equations 2 and 3).
 
 Source: equations 1 to 6 of Yang et al. 2024, "MVMR: A New Framework for Evaluating Faithfulness of Video Moment
 Retrieval against Multiple Distractors" (CIKM), section CroCs, as docs/decisions/051-negatives-and-crocs.md reads them.
 `backend/campaign/selection/pools/similarity.py` has equations 1 to 3. Here s is the cosine of a query and a moment, D
-the margin and T the temperature. Pair i is a query q_i and its moment m_i.
+the margin and T the temperature; e(x) is the exponential function. Pair i is a query q_i and its moment m_i.
 
 (4) L_q = -mean_i log( e((s(q_i, m_i) - D) / T) / (e((s(q_i, m_i) - D) / T) + sum_m e(s(q_i, m) / T)) ),
     m over the weak negatives of q_i, moments of the batch in videos that are potential negatives of it, and over its
@@ -33,41 +34,42 @@ VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries
 
 
 class Distribution:
-    """The probabilities with which negatives of each anchor are drawn: p'(v|q), or p'(q|v).
+    """The probabilities with which wrong answers (negatives) are drawn for each query, or for each video.
 
-    For p'(v|q) anchors are queries and others are videos; for p'(q|v) the reverse.
-
-    `probability` is float32 `(anchors, others)`: above 0 for potential negatives, else 0.
+    `probability` is float32 `(anchors, others)`, above 0 for potential negatives, else 0. For p'(v|q), a row (anchor)
+    is a query and a column is a video; for p'(q|v) it is the other way round.
     """
 
     def __init__(self, probability: Tensor) -> None:
         self.probability = probability
 
     def potential(self, anchors: Tensor, others: Tensor) -> Tensor:
-        """Return which members of a batch are potential negatives of which (equation 1): the batch's weak negatives.
+        """Return for each given row and column of `probability` whether the column is a potential negative of the row.
+
+        These are the weak negatives of a batch (equation 1).
 
         Args:
             anchors: int64 `(anchors,)`, indices of rows.
             others: int64 `(others,)`, indices of columns.
 
         Returns:
-            bool `(anchors, others)`.
+            bool `(anchors, others)`, True where the probability is above 0.
         """
         return self.probability[anchors[:, None], others[None, :]] > 0
 
     def weak(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Draw `count` different potential negatives of each anchor, all equally likely.
 
-        Arguments and results are those of `strong`.
+        Arguments and results are those of `strong`: indices of columns and a mask, both `(anchors, count)`.
         """
         return _draw((self.probability[anchors] > 0).float(), count, generator)
 
     def strong(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw `count` different potential negatives of each anchor, one by one, each by p' among those not drawn yet.
+        """Draw `count` different potential negatives of each anchor, one after the other by their probabilities.
 
         Args:
             anchors: int64 `(anchors,)`, indices of rows.
-            count: the number of negatives, at most the number of others.
+            count: the number of negatives, at most the number of columns.
             generator: a random generator, for repeatable draws.
 
         Returns:
@@ -78,7 +80,7 @@ class Distribution:
 
 
 def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
-    """Draw without replacement by weight.
+    """Draw `count` columns of each row without replacement, by weight; return (indices, mask) as `Distribution.strong`.
 
     Each item gets an exponential waiting time with its weight as the rate, and the shortest times are drawn. This
     is the same as drawing one by one by weight; an item of weight 0 is never drawn.
@@ -90,15 +92,15 @@ def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Negatives:
-    """The contents of a folder of `reelrank mvmr negatives`.
+    """The negatives (wrong videos for queries) that `reelrank mvmr negatives` wrote into a folder.
 
     Attributes:
         query_ids: `VIDEO#N` of each query, in the order of the distributions' rows or columns.
         queries: the texts of the queries.
         videos: the names of the videos, in the order of the distributions' rows or columns.
         own: the index in `videos` of each query's own video, int64 `(queries,)`.
-        videos_given_query: p'(v|q), `(queries, videos)`.
-        queries_given_video: p'(q|v), `(videos, queries)`.
+        videos_given_query: p'(v|q), the probabilities with which videos are drawn for a query, `(queries, videos)`.
+        queries_given_video: p'(q|v), the probabilities with which queries are drawn for a video, `(videos, queries)`.
     """
 
     query_ids: tuple[str, ...]
@@ -110,10 +112,10 @@ class Negatives:
 
 
 def read_negatives(folder: Path) -> Negatives:
-    """Read the negatives of a folder into memory.
+    """Read the negatives (wrong videos for queries) that `reelrank mvmr negatives` wrote into a folder.
 
-    Each of the two distributions takes 4 bytes for each pair of a query and a video. Charades-STA's training set takes
-    530 MB in all.
+    Each of the two tables of probabilities takes 4 bytes for each pair of a query and a video. Charades-STA's training
+    set takes 530 MB in all.
 
     Raises:
         InputError: a file cannot be read, or the two files do not belong together.
@@ -135,7 +137,10 @@ def read_negatives(folder: Path) -> Negatives:
 
 
 def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Tensor]:
-    """Return the text columns and the probabilities of a file, read one row group at a time."""
+    """Return (texts of the named columns, matrix of probabilities) of a Parquet file.
+
+    The file is read one row group at a time, to save memory.
+    """
     try:
         with parquet.ParquetFile(path) as file:
             if missing := {*names, "probability"} - set(file.schema_arrow.names):
@@ -163,7 +168,7 @@ def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Ten
 
 
 class CroCsLoss(nn.Module):
-    """The CroCs loss, equation 6; both directions have the same weight.
+    """The CroCs loss, equation 6: queries against negative moments plus moments against negative queries.
 
     Attributes:
         temperature: T, above 0; the published configurations for Charades-STA have 0.1.
@@ -188,11 +193,13 @@ class CroCsLoss(nn.Module):
         strong_moments_mask: Tensor | None = None,
         strong_queries_mask: Tensor | None = None,
     ) -> Tensor:
-        """Return the loss of a batch as a scalar tensor. Vectors need not be normalised.
+        """Return the loss of a batch of pairs (query, moment) as a scalar tensor.
+
+        Vectors need not be normalised. `dim` is their length, and `any` any number of negatives.
 
         Args:
-            queries: `(pairs, dim)`.
-            moments: `(pairs, dim)`; moment i belongs to query i.
+            queries: vectors, `(pairs, dim)`.
+            moments: vectors, `(pairs, dim)`; moment i belongs to query i.
             potential: bool `(pairs, pairs)`, whether the video of moment j is a potential negative of query i, from
                 `Distribution.potential`; the diagonal does not matter.
             strong_moments: `(pairs, any, dim)`, moments of the strong negatives of each query; None for none.
@@ -216,11 +223,15 @@ class CroCsLoss(nn.Module):
     def _one_way(
         self, right: Tensor, cosine: Tensor, weak: Tensor, anchors: Tensor, strong: Tensor | None, mask: Tensor | None
     ) -> Tensor:
-        """Return the loss of one direction, equation 4 or 5.
+        """Return the loss of one direction, queries against moments (equation 4) or the reverse (equation 5).
 
-        Anchors are queries in equation 4 and moments in equation 5. `right` has the cosine of each pair, `(pairs,)`.
-        `cosine` is that of each anchor and each other, and `weak` says which others are its weak negatives, both
-        `(pairs, pairs)`. `anchors` are vectors, `(pairs, dim)`.
+        Args:
+            right: the cosine of each right pair, `(pairs,)`.
+            cosine: the cosine of each query with each moment, `(pairs, pairs)`; transposed for equation 5.
+            weak: bool of the same shape, whether the column is a weak negative of the row.
+            anchors: vectors of the rows, `(pairs, dim)`: queries for equation 4, moments for equation 5.
+            strong: vectors of each row's strong negatives, `(pairs, any, dim)`; None for none.
+            mask: bool `(pairs, any)`, which strong negatives count; None for all.
         """
         chosen = [(right - self.margin)[:, None], cosine.masked_fill(~weak, -torch.inf)]
         if strong is not None:

@@ -1,8 +1,9 @@
-"""Score runs of ranked video moment retrieval from Python.
+"""Score runs, which are systems' ranked moments for queries, from Python.
 
     from reelrank import compare, evaluate
 
-This loads nothing of a campaign: no database, video, model or page. `backend.api` also has campaigns.
+This imports nothing that annotation needs: no database, video, model or page. `backend.api` also has functions for
+annotation campaigns.
 """
 
 from backend import __version__

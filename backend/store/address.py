@@ -1,8 +1,8 @@
 """Parse and display addresses of PostgreSQL databases, and dump databases with `pg_dump`.
 
-Dumps use the custom format, which is compressed. PostgreSQL's tools restore it into the same version of the server or a
-newer one. `pg_restore` restores all of a dump or single tables, in one transaction; `psql` would run a plain script on
-past its errors. Dumps hold no owner and no rights, so anybody may restore them.
+Dumps use PostgreSQL's custom format, which is compressed. They can be restored into the same version of the server or a
+newer one. `pg_restore` restores a whole dump or single tables in one transaction. A plain SQL script is not used,
+because `psql` would go on after an error. Dumps contain no owners or permissions, so anybody may restore them.
 """
 
 import os
@@ -20,7 +20,9 @@ _ASKED = re.compile(r"(?i)(password\s*=\s*)('[^']*'|[^\s&]*)")
 
 
 def is_valid_address(address: str) -> bool:
-    """Return whether an address is unambiguous: each `@` and `/` of a password has to be written as `%40` and `%2F`.
+    """Return whether the parts of an address are unambiguous.
+
+    Each `@` and `/` in a password has to be written as `%40` and `%2F`.
 
     >>> is_valid_address("postgresql://reelrank:s%40fe@db.lab/campaign"), is_valid_address("postgresql://reelrank:s@fe@db.lab/campaign")
     (True, False)
@@ -67,9 +69,9 @@ RESTORING = "pg_restore --no-owner --exit-on-error --single-transaction --dbname
 
 
 def dump(address: str, part: Path) -> None:
-    """Dump a database as it is now, without the campaign's secret, and check that the dump can be read.
+    """Dump a PostgreSQL database into a file, and check that the dump can be read; people may go on working.
 
-    People may go on working meanwhile.
+    The dump leaves out the campaign's secret, random bytes that a copy of the project must not share.
 
     Args:
         address: the database. Its password is passed in the environment, because lists of processes show arguments.

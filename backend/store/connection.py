@@ -13,11 +13,11 @@ from backend.store.schema import migrations
 
 
 class Store(Protocol):
-    """The database of one project. Threads may share it."""
+    """The database of one project, in SQLite or PostgreSQL. Threads may share it."""
 
     @property
     def db(self) -> Database:
-        """This thread's handle for running statements."""
+        """The object through which this thread runs SQL statements."""
 
     @property
     def schema_level(self) -> str:
@@ -25,38 +25,50 @@ class Store(Protocol):
 
     @property
     def place(self) -> str:
-        """The location for display: a file, or an address without its password."""
+        """Where the database is, for display: the path of a file, or an address without its password."""
 
     def damaged_pages(self) -> list[str]:
-        """Return the faults that the engine finds in its own pages."""
+        """Return a description of each fault that the database engine finds in the stored data."""
 
     def dangling(self) -> list[str]:
-        """Return the rows that refer to rows that do not exist."""
+        """Return a description of each row with a broken foreign key: the row to which it refers does not exist."""
 
     def texts_with_nul(self) -> list[str]:
-        """Return table, row and column of each text with NUL. Earlier releases stored such texts; PostgreSQL cannot."""
+        """Return table, row and column of each text with a NUL character.
+
+        Earlier releases stored such texts in SQLite; PostgreSQL cannot store them.
+        """
 
     def schema_differences(self) -> list[str]:
-        """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
+        """Return the tables, indexes, triggers and views that differ from those of the migrations.
+
+        Those that are missing or unexpected are included.
+        """
 
     def copy_to(self, part: Path) -> None:
-        """Copy the database as it is now into a new SQLite file."""
+        """Copy the database as it is now into a new SQLite file, whatever its engine."""
 
     def dump_to(self, part: Path) -> None:
-        """Dump the database as it is now with the engine's own tools; raise `ProjectError` if there are none."""
+        """Dump the database as it is now with the tools of its engine, `pg_dump` for PostgreSQL.
+
+        Raises:
+            ProjectError: the engine has no such tools.
+        """
 
     def writing(self) -> AbstractContextManager[Database]:
-        """Open a transaction for writing; see `writing`."""
+        """Open a transaction for all writes of one action. Callers use `writing` of this module."""
 
     def reading(self) -> AbstractContextManager[Database]:
-        """Open a transaction for reading; see `reading`."""
+        """Open a transaction in which all reads see the same state. Callers use `reading` of this module."""
 
     def close(self) -> None:
-        """Close the connections of this thread and those that no thread uses. They are opened again when needed."""
+        """Close this thread's connections and idle ones. They are opened again when needed."""
 
 
 def create(path: Path, address: str = "") -> Store:
-    """Create a new, empty database at `path`, or at an address of PostgreSQL.
+    """Create the database of a new project, with its tables but no data, and return it.
+
+    It is the file `path`, or the PostgreSQL database at `address` if that is not empty.
 
     Raises:
         ProjectError: a database exists there already.
@@ -73,7 +85,8 @@ def create(path: Path, address: str = "") -> Store:
 def open_store(path: Path, address: str = "") -> Store:
     """Open the database of a project, and refuse one that this version of the code does not fully understand.
 
-    The pages of a file are checked every time (0.3 s for 100 MB), so that damage is noticed before anybody works on it.
+    It is the file `path`, or the PostgreSQL database at `address` if that is not empty. The pages of a file are checked
+    every time (0.3 s for 100 MB), so that damage is noticed before anybody works on it.
 
     Raises:
         ProjectError: there is no database, or it is damaged.
@@ -89,7 +102,7 @@ def open_store(path: Path, address: str = "") -> Store:
 
 @contextmanager
 def driver() -> Iterator[None]:
-    """Raise `StoreUnavailable` with installation advice if the optional PostgreSQL driver is missing."""
+    """Turn a missing PostgreSQL driver in the `with` block into `StoreUnavailable`, with advice on installing it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -102,7 +115,8 @@ def driver() -> Iterator[None]:
 def writing(store: Store) -> AbstractContextManager[Database]:
     """Open a transaction for all writes of one action; it holds the write lock from its first statement.
 
-    A nested call joins the outer transaction. Keep it short: do nothing slow (encoding, cutting, network) inside.
+    If a transaction is open already, this becomes a part of it. Do nothing slow inside (encoding, cutting, network),
+    because others wait for the lock.
 
     Raises:
         StoreUnavailable: the disk is full or read-only, or another program holds the lock; nothing was written.
@@ -116,20 +130,24 @@ def reading(store: Store) -> AbstractContextManager[Database]:
 
 
 def has_our_schema(store: Store) -> bool:
-    """Return whether an open database still has the schema that this code is made for.
+    """Return whether the newest migration of this code is the newest one applied to the database.
+
+    It is not if another process migrated the database after this process started.
 
     Raises:
-        StoreUnavailable: it cannot be read.
+        StoreUnavailable: the database cannot be read.
     """
     with store.reading():
         return store.schema_level == migrations._migrations[-1].name
 
 
 def campaign_secret(store: Store) -> bytes:
-    """Return the campaign's secret; create it if the database has none yet.
+    """Return the campaign's secret, and create it if the database has none yet.
+
+    It is 32 random bytes from which the order of each annotator's work is derived, so that nobody can predict it.
 
     Raises:
-        StoreUnavailable: there is none, and the database cannot be written.
+        StoreUnavailable: there is no secret, and the database cannot be written.
     """
     if secret := read_secret(store.db):
         return secret

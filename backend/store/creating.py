@@ -1,4 +1,4 @@
-"""Create a project's tables in an empty PostgreSQL database, with all rows of an SQLite database."""
+"""Create a project's tables in an empty PostgreSQL database, and copy the rows of an SQLite database into them."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -15,11 +15,11 @@ from backend.store.postgresql import PostgresConnection, PostgresStore
 
 
 def create(address: str) -> PostgresStore:
-    """Create the tables of a new project in an empty database.
+    """Create the tables of a new project in an empty PostgreSQL database.
 
     Raises:
         ProjectError: the database has a project already, or does not store text as UTF-8.
-        StoreUnavailable: it cannot be reached or written to; nothing is left behind.
+        StoreUnavailable: the database cannot be reached or written to; nothing is left behind.
     """
     with closing(sqlite.fresh()) as db:
         return create_from(address, db)
@@ -31,12 +31,14 @@ def create_from(
     """Copy an SQLite database with all its rows into an empty PostgreSQL database, in one transaction.
 
     Args:
-        address: the empty database.
+        address: the address of the empty database.
         source: the SQLite database to copy.
-        check: examines the copy before the commit; an exception from it undoes everything.
+        check: called with a connection to the copy before the commit; an exception from it undoes everything.
 
     Raises:
-        ProjectError, StoreUnavailable: as `create`, and whatever `check` raises.
+        ProjectError: the database has a project already, or does not store text as UTF-8.
+        StoreUnavailable: the database cannot be reached or written to; nothing is left behind.
+        Exception: whatever `check` raises.
     """
     store = PostgresStore(address)
     try:
@@ -69,7 +71,7 @@ def create_from(
 
 
 def _copy(raw: Raw, source: SqliteDatabase, table: str) -> None:
-    """Copy all rows of a table, and let its identity column continue after the last number."""
+    """Copy all rows of a table, and set its identity column so that new rows get higher numbers."""
     columns = [column.name for column in source.table(table).columns]
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     into = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)

@@ -1,7 +1,7 @@
 """Derive the PostgreSQL tables of a project from those that the migrations create in SQLite.
 
-The definitions are read from an SQLite database, translated, and put in an order in which each refers only to earlier
-ones. The doctor compares PostgreSQL databases with them.
+The definitions are read from an SQLite database and translated. Each comes after those to which it refers. `reelrank
+doctor` compares PostgreSQL databases with them.
 """
 
 import re
@@ -34,7 +34,7 @@ PREPARATION = ("CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-leve
 
 
 def table_names(db: SqliteDatabase) -> list[str]:
-    """Return the tables of an SQLite database, each after those that it refers to."""
+    """Return the names of an SQLite database's tables; each comes after the tables to which it refers."""
     left = dict(parts(db, "table"))
     names: list[str] = []
     while left:
@@ -46,7 +46,7 @@ def table_names(db: SqliteDatabase) -> list[str]:
 
 
 def tables(db: SqliteDatabase) -> Iterator[str]:
-    """Yield the statements that create the tables of an SQLite database in an empty PostgreSQL database."""
+    """Yield the PostgreSQL statements that create the same tables as in an SQLite database."""
     yield from PREPARATION
     statements = dict(parts(db, "table"))
     for name in table_names(db):
@@ -54,7 +54,10 @@ def tables(db: SqliteDatabase) -> Iterator[str]:
 
 
 def indexes_and_triggers(db: SqliteDatabase) -> Iterator[str]:
-    """Yield the statements that create the indexes, views and triggers; run them after the rows are inserted."""
+    """Yield the PostgreSQL statements that create an SQLite database's indexes, views and triggers.
+
+    Run them after the rows are inserted.
+    """
     for kind in ("index", "view"):
         for _, statement in parts(db, kind):
             yield _undouble_percent(written(parse_one(statement, read="sqlite")))
@@ -82,7 +85,10 @@ def _needs(sql: str) -> set[str]:
 
 
 def _table(sql: str) -> str:
-    """Translate `CREATE TABLE`: drop what only SQLite has; an integer primary key becomes an identity column."""
+    """Translate a `CREATE TABLE` statement from SQLite to PostgreSQL.
+
+    Options that only SQLite has are dropped. An integer primary key becomes an identity column.
+    """
     plain = re.sub(r"\)\s*(STRICT|WITHOUT ROWID|,|\s)*$", ")", sql)
     tree = parse_one(plain.replace("AUTOINCREMENT", ""), read="sqlite")
     for column in tree.find_all(exp.ColumnDef):
@@ -101,7 +107,10 @@ def _table(sql: str) -> str:
 
 
 def _trigger(sql: str) -> Iterator[str]:
-    """Translate a trigger that refuses a change; its condition goes into a function, which may query other tables."""
+    """Translate a trigger that refuses a change from SQLite to PostgreSQL.
+
+    Its condition goes into a function, because the condition of a PostgreSQL trigger may not query other tables.
+    """
     match = _TRIGGER.search(sql)
     if match is None:
         raise ValueError(f"no trigger of ours: {sql}")
@@ -142,9 +151,10 @@ REFERENCES = """
 
 
 def differences(raw: Raw) -> list[str]:
-    """Return the tables, indexes, triggers and views that differ from those that the migrations create.
+    """Return the tables, indexes, triggers and views that differ from those of the migrations.
 
-    Of a table, the names of its columns and the number of its foreign keys are compared.
+    Missing and unexpected ones are included. Tables are compared by the names of their columns and the number of their
+    foreign keys; the rest is compared by name.
     """
     with closing(sqlite.fresh()) as made:
         expected = {(kind, name) for kind, name, _ in sqlite.schema(made)}
@@ -169,7 +179,10 @@ def differences(raw: Raw) -> list[str]:
 
 
 def dangling(raw: Raw) -> list[str]:
-    """Return the rows that refer to rows that do not exist. A restore with constraints disabled can leave such rows."""
+    """Return a description of each row with a broken foreign key: the row to which it refers does not exist.
+
+    A restore with constraints disabled can leave such rows.
+    """
     messages = []
     for table, parent, columns, keys in raw.execute(REFERENCES).fetchall():
         mine = [sql.Identifier("c", column) for column in columns]

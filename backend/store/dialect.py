@@ -1,4 +1,4 @@
-"""Translate statements from SQLite to PostgreSQL, and rows and values back.
+"""Translate SQL statements from SQLite to PostgreSQL, and results back to the types that SQLite returns.
 
 All SQL in this code is written for SQLite, which runs it as it is. For PostgreSQL each statement is parsed and
 rewritten once. Some functions have other names (`min(a, b)`, `group_concat`, `json_each`), and `LIKE` has to ignore
@@ -61,14 +61,14 @@ def written(tree: exp.Expr) -> str:
 
 
 def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
-    """Return all nodes of a tree, each after the nodes inside it."""
+    """Return all nodes of a parsed statement; each node comes after the nodes inside it."""
     return list(reversed(list(tree.dfs())))
 
 
 def _know_names_everywhere(tree: exp.Expr) -> None:
-    """Replace aliases of columns by their expressions in WHERE, HAVING and ORDER BY.
+    """Replace column aliases in WHERE, HAVING and ORDER BY by the expressions for which they stand.
 
-    PostgreSQL knows these aliases only in ORDER BY, and only where an alias stands alone.
+    PostgreSQL accepts an alias only in ORDER BY, and there only outside an expression.
     """
     for select in tree.find_all(exp.Select):
         aliases = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
@@ -91,7 +91,7 @@ def _name_what_is_selected_from(tree: exp.Expr) -> None:
 
 
 def _translate_node(node: exp.Expr) -> exp.Expr:
-    """Return the node itself, or its PostgreSQL form if it has another name or meaning in PostgreSQL."""
+    """Return the node of a parsed SQLite statement as PostgreSQL needs it; most nodes are returned unchanged."""
     match node:
         case exp.Literal() if node.is_string and "%" in node.this:
             return exp.Literal.string(node.this.replace("%", "%%"))
@@ -151,7 +151,10 @@ def _is_over_elements(select: exp.Select) -> bool:
 
 
 def _take_elements(select: exp.Select) -> None:
-    """Translate `SELECT value FROM json_each(?)`; our JSON lists hold integer ids."""
+    """Translate the subquery `SELECT value FROM json_each(?)`, which returns the elements of a JSON list as rows.
+
+    All JSON lists in this code's statements hold integer ids.
+    """
     table = select.args["from_"].this
     listed = exp.Anonymous(this="JSON_ARRAY_ELEMENTS_TEXT", expressions=[exp.cast(table.this.expressions[0], "json")])
     alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("value")])
@@ -173,7 +176,7 @@ def _translate_function(node: exp.Anonymous) -> exp.Expr:
 
 
 def _format_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
-    """Translate the formatting of a time, in seconds since 1970, as text of the format `form`.
+    """Translate a call that formats a time as text: `seconds` since 1970, in the strftime format `form`.
 
     The text is in UTC. If `words` has `localtime`, it is in the time zone of the connection (see `configure`).
     """
@@ -214,7 +217,7 @@ def _wants_truth(parent: exp.Expr, node: exp.Expr) -> bool:
 
 
 def _is_assignment(parent: exp.Expr, node: exp.Expr) -> bool:
-    """Return whether the parser read an assignment (`SET a = 1`) as a comparison."""
+    """Return whether a node that was parsed as a comparison is in fact an assignment (`SET a = 1`)."""
     return (
         isinstance(node, exp.EQ) and isinstance(parent, (exp.Update, exp.OnConflict)) and node.arg_key == "expressions"
     )
@@ -228,7 +231,10 @@ STATEMENTS = 1000
 
 
 class NamedRow(tuple[Any, ...]):
-    """A row that is read by index and by column name."""
+    """A row whose values can be read by index and by column name.
+
+    `places` maps each column name to its index.
+    """
 
     places: Mapping[str, int]
 
@@ -242,7 +248,10 @@ class NamedRow(tuple[Any, ...]):
 
 
 def named_rows(cursor: Any) -> Callable[[Any], NamedRow]:
-    """Return a factory of `NamedRow`s for the columns of a cursor, for psycopg's `row_factory`."""
+    """Return a function that makes a `NamedRow` from a row's values, for psycopg's `row_factory`.
+
+    The names are those of the cursor's columns.
+    """
     return _rows_of(tuple(column.name for column in cursor.description or ()))
 
 
@@ -252,11 +261,10 @@ def _rows_of(names: tuple[str, ...]) -> type[NamedRow]:
 
 
 def cursor_for(raw: Raw, parameters: Parameters) -> "psycopg.Cursor[NamedRow]":
-    """Return a cursor that suits these parameters.
+    """Return a cursor for a statement with these parameters: one that prepares statements, or one that does not.
 
-    The server prepares statements that recur, because planning one takes longer than running it. For this it needs the
-    type of each parameter, and the value None has no type. So a statement with None in it gets a cursor that writes the
-    values into its text.
+    Preparing a statement on the server saves time when it runs again. It needs the type of each parameter, and None has
+    no type. So if a parameter is None, the cursor writes the values into the text of the statement instead.
     """
     values = parameters.values() if isinstance(parameters, Mapping) else parameters
     return ClientCursor(raw) if any(value is None for value in values) else raw.cursor()
@@ -293,7 +301,7 @@ class _NumberFromTruth(Loader):
 
 
 class _NumberFromDecimal(Loader):
-    """Read decimals as `int` if they are whole (sums of integers), else as `float` (means)."""
+    """A psycopg loader that reads decimals as `int` if they are whole (sums of integers), else as `float` (means)."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data)

@@ -1,4 +1,4 @@
-"""Import `sqlite-utils` without pandas and numpy, and define what both database engines provide.
+"""Import `sqlite-utils` without pandas and numpy, and define the interface that both database engines share.
 
 If pandas and numpy are installed, `sqlite-utils` imports them to guess column types of tables that it creates. No table
 here is created that way, and pandas costs every command 0.2 s and 75 MB. All code imports the library from here, so
@@ -18,21 +18,21 @@ from backend.core.typed_text import is_storable
 
 
 class _Absent(MetaPathFinder):
-    """Hide some modules from one thread's imports; other threads import them as usual."""
+    """An import hook that hides some modules from the thread that created it; other threads import them as usual."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
         self._thread = threading.get_ident()
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /) -> None:
-        """Raise `ModuleNotFoundError` for a hidden module; leave others to the next finders."""
+        """Raise `ModuleNotFoundError` for a hidden module; leave any other module to the next import hook."""
         if fullname in self._names and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
 
 
 @contextmanager
 def _without(*names: str) -> Iterator[None]:
-    """Run imports as if these modules were not installed; modules that are loaded already stay available."""
+    """Hide modules from imports in the `with` block; modules that are loaded already stay available."""
     finder = _Absent(frozenset(names))
     sys.meta_path.insert(0, finder)
     try:
@@ -58,7 +58,7 @@ class Cursor(Protocol):
         """The number of rows that the statement inserted, updated or deleted."""
 
     def fetchone(self) -> Any:
-        """Return the next row; None after the last."""
+        """Return the next row; None if no row is left."""
 
     def fetchall(self) -> list[Any]:
         """Return all remaining rows."""
@@ -68,7 +68,7 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """A connection to a database of either engine; see `dialect` for the SQL that it accepts."""
+    """A connection to an SQLite or PostgreSQL database, which takes SQL in SQLite's dialect (see `dialect`)."""
 
     @property
     def in_transaction(self) -> bool:
@@ -82,7 +82,7 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """A connection with nested transactions."""
+    """A database connection with nested transactions, the same for SQLite and PostgreSQL."""
 
     @property
     def conn(self) -> Connection:
@@ -93,7 +93,7 @@ class Database(Protocol):
 
 
 def checked(parameters: Parameters) -> Parameters:
-    """Return the parameters of a statement unchanged, after checking that both engines can store their texts.
+    """Return the parameters of a statement unchanged, after checking that SQLite and PostgreSQL can store their texts.
 
     Raises:
         TextRefused: a text has NUL, which PostgreSQL cannot store, or half of a surrogate pair.

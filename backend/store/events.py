@@ -21,7 +21,15 @@ def record(
     subject: str,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Write one event, in the same transaction as the action that it records.
+    """Write one event into the log, in the transaction of the action that it records.
+
+    Args:
+        db: the database.
+        event: the kind of event.
+        at: seconds since 1970.
+        actor: the person who acted; None for a command.
+        subject: what the event is about, such as `pair:12`.
+        payload: details of the event.
 
     Raises:
         TextRefused: the payload has NUL, which PostgreSQL cannot read from JSON.
@@ -41,5 +49,8 @@ class _Actor(Protocol):
 
 
 def note(db: Database, event: Event, by: _Actor, subject: str, /, *, now: float, **payload: object) -> None:
-    """Write one event about an action of a person or of the command line; see `record`. Keywords are its payload."""
+    """Write one event into the log: who did what; further keyword arguments are stored as its details.
+
+    `by` is a person or the operator, and `subject` what the event is about, such as `pair:12`. See `record` for errors.
+    """
     record(db, event, at=now, actor=by.annotator_id, subject=subject, payload=payload)

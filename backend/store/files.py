@@ -1,8 +1,9 @@
-"""Copy database files atomically, and explain why a file cannot be written.
+"""Copy database files atomically, explain why a file cannot be written, and keep the campaign's secret.
 
-The campaign's secret is 32 random bytes in one row of the database. Copies and exports are made without it. A copy gets
-a new secret when it is opened, so it does not reveal the secret of the project that it was made from. Only a move of
-the project to another database engine keeps the secret.
+The campaign's secret is 32 random bytes in one row of the database. The order of each annotator's work is derived from
+it, so that nobody can predict it. Copies and exports are made without it. A copy gets a new secret when it is opened,
+so it does not reveal the secret of its original. Only a move of the project to another database engine keeps the
+secret.
 """
 
 import os
@@ -24,9 +25,10 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[Path]:
-    """Provide a temporary file that replaces `target` once it is complete and on disk; after a failure nothing is left.
+    """Provide a temporary file for a `with` block, which replaces `target` after the block.
 
-    Only its owner may read the file, even outside the project, because these files hold passwords or what people wrote.
+    After an error nothing is left of it. Only its owner may read the file, even outside the project, because these
+    files hold passwords or what people wrote.
     """
     if not target.parent.is_dir():
         raise ProjectError.said(
@@ -43,9 +45,10 @@ def atomic_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
-    """Provide a temporary file beside the database; it is deleted afterwards, unless it replaced the database.
+    """Provide a temporary file beside a database for a `with` block, and delete it afterwards.
 
-    Its name is always the same, so the next call deletes one that a killed command left behind.
+    It is not deleted if it replaced the database. Its name is always the same, so the next call deletes a file that a
+    killed command left behind.
     """
     part = path.with_name(path.name + ".part")
     _remove(part)
@@ -87,19 +90,22 @@ def copy(source: sqlite3.Connection, target: Path) -> None:
 
 
 def fold(path: Path) -> None:
-    """Merge the companion files of a database into its file. Nobody else may have the database open."""
+    """Merge SQLite's companion files of a database, such as `-wal`, into the database file.
+
+    Nobody else may have the database open.
+    """
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = delete")
 
 
 def damage_of(path: Path) -> str | None:
-    """Return a description of the damage to a database file, or None. Nobody else may have the file open."""
+    """Return a description of the damage to an SQLite file, or None if it is intact. Nobody else may have it open."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         return damage(connection)
 
 
 def free(path: Path) -> Path:
-    """Return this path, or a numbered variant that does not exist, so that nothing is overwritten."""
+    """Return this path if nothing is there, or else a numbered variant, so that nothing is overwritten."""
     number, free = 1, path
     while os.path.lexists(free):  # also true for a broken link: writing to it would create its target
         number += 1
@@ -125,20 +131,28 @@ SECRET_TABLE = "campaign_secret"
 
 
 def read_secret(db: Database) -> bytes | None:
-    """Return the campaign's secret, or None if the database is a copy that has not been opened yet."""
+    """Return the campaign's secret, random bytes that decide the order of each annotator's work.
+
+    The result is None in a copy that has not been opened yet, because copies are made without the secret.
+    """
     row = db.conn.execute(f"SELECT secret FROM {SECRET_TABLE}").fetchone()
     return bytes.fromhex(row[0]) if row else None
 
 
 def ensure_secret(db: Database) -> bytes:
-    """Return the campaign's secret; create it if there is none. Call it inside a transaction that writes."""
+    """Return the campaign's secret; create it if there is none.
+
+    It is 32 random bytes that decide the order of each annotator's work. Call this inside a transaction that writes.
+    """
     secret = secrets.token_bytes(32)
     db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [secret.hex()])
     return read_secret(db) or secret
 
 
 def remove_secret(file: Path) -> None:
-    """Remove the secret from a copy of a database, and overwrite its bytes. Older schemas have no secret.
+    """Remove the campaign's secret from a copy of a database, and overwrite its bytes in the file.
+
+    Nothing happens if the copy has an older schema, which has no secret.
 
     Raises:
         sqlite3.Error: the copy cannot be read or written.

@@ -1,8 +1,8 @@
-"""Refuse a database with objects that no migration created and that can change what is read or written.
+"""Refuse an SQLite database with triggers, views and similar objects that no migration created.
 
 A trigger changes what is written, a view or a generated column changes what is read, and a virtual table runs code of
 an extension. Somebody who opens a stranger's project would not notice any of them. Missing objects and extra indexes
-are harmless; the doctor reports them.
+are harmless; `reelrank doctor` reports them.
 SQLite's own protection, `trusted_schema`, would refuse our tables too: it does not consider `json_valid` in their
 checks safe.
 """
@@ -33,7 +33,7 @@ _COMPUTED = (2, 3)
 
 
 def schema_objects(connection: sqlite3.Connection) -> set[SchemaObject]:
-    """Return all objects in a database's schema except SQLite's own."""
+    """Return (type, name, SQL) of each object in a database's schema, except those that SQLite itself creates."""
     rows = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master")
     return {(row[0], row[1], row[2]) for row in rows if not _SQLITES_OWN.fullmatch(f"{row[0]} {row[1]}")}
 
@@ -44,10 +44,12 @@ def digest(objects: Collection[SchemaObject]) -> str:
 
 
 def require_known(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse triggers, views, generated columns and virtual tables that no migration created, without running any.
+    """Refuse a database with triggers, views, generated columns or virtual tables that no migration created.
+
+    None of them is run by the check.
 
     Args:
-        connection: to a database with any schema that this code knows.
+        connection: a connection to the database.
         path: names the database in the message.
 
     Raises:
@@ -106,7 +108,10 @@ _JSON = re.compile(r"json_valid\((\w+)\)")
 
 
 def texts_with_nul(db: SqliteDatabase) -> Iterator[str]:
-    """Yield table, row and column of each text with NUL. Earlier releases stored such texts; PostgreSQL cannot."""
+    """Yield table, row and column of each text with a NUL character.
+
+    Earlier releases stored such texts in SQLite; PostgreSQL cannot store them.
+    """
     for table in db.tables:
         json = set(_JSON.findall(table.schema))
         keys = ", ".join(f'"{key}"' for key in table.pks)

@@ -1,7 +1,7 @@
 """Move a project's database from its file into PostgreSQL, or back, and compare all rows.
 
-If any row differs, the move is undone. Nobody may have the database open meanwhile. The original stays: the file under
-another name, the tables in PostgreSQL as they are.
+If any row differs, the move is undone. Nobody may have the database open meanwhile. The original is kept: a file gets
+another name, and tables in PostgreSQL stay as they are.
 """
 
 import hashlib
@@ -29,19 +29,20 @@ _SHOWN = 5
 
 
 def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: float) -> tuple[dict[str, int], Path]:
-    """Move the database from a file to an address of PostgreSQL.
+    """Move a project's database from its file into an empty PostgreSQL database.
 
     Args:
-        path: the project's database.
-        address: an empty PostgreSQL database.
-        then: records the new location of the database.
+        path: the database file of the project.
+        address: the address of the empty database.
+        then: called once the copy is complete and checked, to record where the database is now.
         now: seconds since 1970.
 
     Returns:
-        The number of rows of each table, and the new path of the file.
+        (number of rows by table, new path of the old file).
 
     Raises:
-        ProjectError: somebody has the project open, or the address has tables. Nothing changed.
+        ProjectError: somebody has the project open, the address has tables, or a text has a NUL character. Nothing
+            changed.
         StoreUnavailable: the file is damaged, or the address cannot be reached. Nothing changed.
     """
     present = upkeep.alone(path)
@@ -73,15 +74,12 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
 
 
 def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, int]:
-    """Move the database from an address of PostgreSQL back into a file.
+    """Move a project's database from PostgreSQL back into a file, and return the number of rows by table.
 
     Args:
-        address: the project's database.
+        address: the address of the project's database.
         path: the file to create.
-        then: records the new location of the database.
-
-    Returns:
-        The number of rows of each table.
+        then: called once the copy is complete and checked, to record where the database is now.
 
     Raises:
         ProjectError: somebody has the project open, or the file exists. Nothing changed.
@@ -115,7 +113,10 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
 
 
 def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
-    """Return for each table of `schema` the number of its rows, and the sum of the rows' hashes modulo 2**128."""
+    """Return (number of rows, digest of all rows) for each table of `schema`, to compare two databases.
+
+    The digest is the sum of the rows' hashes modulo 2**128, so the order of rows does not matter.
+    """
     digests_by_table = {}
     for name in table_names(schema):
         columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)

@@ -48,7 +48,7 @@ LEVEL = "SELECT name FROM _sqlite_migrations ORDER BY id"
 
 
 class PostgresStore:
-    """The database of one project at an address. Threads of this process share its connections."""
+    """The database of one project in PostgreSQL. Threads of this process share its connections."""
 
     def __init__(self, address: str) -> None:
         """Parse the address, without connecting yet.
@@ -71,7 +71,10 @@ class PostgresStore:
 
     @property
     def db(self) -> Database:
-        """The handle that runs statements: on the connection of this thread's transaction, or on any free one."""
+        """The object through which this thread runs statements.
+
+        Inside a transaction it uses the transaction's connection, otherwise any free one.
+        """
         return self
 
     @property
@@ -81,10 +84,10 @@ class PostgresStore:
 
     @property
     def has_project(self) -> bool:
-        """True if the database has the tables of a project; an unreachable server raises an error at once.
+        """True if the database has the tables of a project.
 
-        Only this first connection fails at once. Later statements wait for a lost connection, so that the server can
-        restart while people work.
+        An unreachable server raises an error at once, but only here. Later statements wait for a lost connection, so
+        that the server can restart while people work.
         """
         with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as first:
             cursor = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
@@ -96,12 +99,12 @@ class PostgresStore:
         return str(self.conn.execute(LEVEL).fetchall()[-1][0])
 
     def writing(self) -> AbstractContextManager[Database]:
-        """Open a transaction for writing; see `connection.writing`."""
+        """Open a transaction for all writes of one action; see the function `backend.store.connection.writing`."""
         return self.atomic() if self.own_connection else self._transaction(BEGIN_WRITING)
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """Open a transaction for reading; see `connection.reading`."""
+        """Open a transaction in which all reads see the same state of the database."""
         if self.own_connection:
             yield self
             return
@@ -119,7 +122,7 @@ class PostgresStore:
             yield self
 
     def others(self) -> int:
-        """Return how many connections to the database other processes have."""
+        """Return how many connections to this database other clients have; this process closes its own first."""
         self.close()
         with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as own:
             until = time.monotonic() + GONE_S
@@ -128,25 +131,28 @@ class PostgresStore:
         return int(row[0]) if row else 0
 
     def damaged_pages(self) -> list[str]:
-        """Return nothing: the server checks its own pages (`pg_amcheck`)."""
+        """Return an empty list: PostgreSQL's own tool `pg_amcheck` checks the stored data."""
         return []
 
     def dangling(self) -> list[str]:
-        """Return the rows that refer to rows that do not exist."""
+        """Return a description of each row with a broken foreign key: the row to which it refers does not exist."""
         with self.explain_errors(), self.one() as raw:
             return dangling(raw)
 
     def texts_with_nul(self) -> list[str]:
-        """Return nothing: PostgreSQL refuses such texts."""
+        """Return an empty list: PostgreSQL does not store texts with a NUL character."""
         return []
 
     def schema_differences(self) -> list[str]:
-        """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
+        """Return the tables, indexes, triggers and views that differ from those of the migrations.
+
+        Those that are missing or unexpected are included.
+        """
         with self.explain_errors(), self.one() as raw:
             return differences(raw)
 
     def copy_to(self, part: Path) -> None:
-        """Copy the database as it is now into a new SQLite file."""
+        """Copy all tables and rows as they are now into a new SQLite file."""
         with (
             closing(sqlite.fresh()) as made,
             closing(SqliteDatabase(part, execute_plugins=False)) as target,
@@ -169,7 +175,7 @@ class PostgresStore:
         dump(self.address, part)
 
     def close(self) -> None:
-        """Close this process's idle connections; those in use close later. New ones open when needed."""
+        """Close this process's idle connections; those in use close later. New ones are opened when needed."""
         with self._opening:
             pool, self._pool = self._pool, None
         if pool is not None:
@@ -182,7 +188,7 @@ class PostgresStore:
         return raw
 
     def run(self, ask: Callable[[Raw], Answer]) -> Answer:
-        """Call `ask` with the connection of this thread's transaction, or with any free one.
+        """Return the result of `ask`, called with the connection of this thread's transaction, or with any free one.
 
         Outside a transaction `ask` may only read; writes need a transaction (see `writing`).
         """
@@ -193,7 +199,7 @@ class PostgresStore:
 
     @contextmanager
     def one(self) -> Iterator[Raw]:
-        """Provide the connection of this thread's transaction, or any free one after checking that it works."""
+        """Provide the connection of this thread's transaction, or else any free one that was checked to work."""
         if self.own_connection is not None:
             yield self.own_connection
             return
@@ -202,10 +208,10 @@ class PostgresStore:
 
     @contextmanager
     def _lent(self, first: Callable[[Raw], Answer]) -> Iterator[tuple[Raw, Answer]]:
-        """Borrow a connection, and call `first` with it, which shows whether the connection still works.
+        """Borrow a connection from the pool, call `first` with it, and provide (connection, result of `first`).
 
-        If the connection is broken, nothing was changed, and the next one is tried. At most as many are tried as the
-        pool may have.
+        If the connection turns out to be broken, nothing was changed, and another one is tried. This is repeated at
+        most as often as the pool may have connections.
         """
         lying = CONNECTIONS
         while True:
@@ -229,7 +235,7 @@ class PostgresStore:
 
     @contextmanager
     def explain_errors(self) -> Iterator[None]:
-        """Turn errors of the database, or of the connection to it, into messages for people.
+        """Turn errors of the database, or of the connection to it, into ReelRank's errors with messages for people.
 
         A row that violates a constraint raises `sqlite3.IntegrityError` as in SQLite, so callers need not know the
         engine.
@@ -282,7 +288,7 @@ class PostgresStore:
 
 
 def _again(pool: "ConnectionPool[Raw]") -> None:
-    """Try to connect again if any thread waits for a connection.
+    """Make the pool try to connect again at once, if any thread waits for a connection.
 
     By itself the pool tries after 1, 2, 4, ... seconds. If the server was away for two minutes, the pool may notice its
     return up to two minutes late. A new request makes the pool try again at once.
@@ -320,12 +326,14 @@ class PostgresConnection:
 
 
 def open_store(address: str, folder: Path) -> PostgresStore:
-    """Open the database of a project, and refuse one that this version of the code does not fully understand.
+    """Open a project's database in PostgreSQL, and refuse one whose schema is older or newer than this code.
+
+    `folder` is the project's folder, which error messages name.
 
     Raises:
-        ProjectError: there is no project.
-        SchemaOutOfDate: it is older or newer than this code.
-        StoreUnavailable: it cannot be reached.
+        ProjectError: there is no project at the address.
+        SchemaOutOfDate: the schema is older or newer than this code.
+        StoreUnavailable: the database cannot be reached.
     """
     store = PostgresStore(address)
     try:

@@ -1,10 +1,11 @@
 """Keep a project's database in an SQLite file, and write to it in transactions.
 
 Threads may share a store. Each thread gets its own connection, because a connection that outlives the thread that
-opened it fails at random moments. Every write happens inside `writing(store)`, which takes SQLite's write lock at once.
-A transaction that first reads and then wants to write would be refused immediately with "database is locked", whatever
-the timeout. Threads of one process queue for a lock of their own first, because SQLite makes waiting connections sleep
-in steps of up to 100 ms.
+opened it fails at random moments.
+
+Every write happens inside `writing(store)`, which takes SQLite's write lock at once. A transaction that first reads and
+then wants to write would be refused immediately with "database is locked", whatever the timeout. Threads of one process
+first wait for a lock inside the process, because SQLite makes waiting connections sleep in steps of up to 100 ms.
 """
 
 import sqlite3
@@ -63,7 +64,7 @@ class _Connection(sqlite3.Connection):
 
 
 class SqliteStore:
-    """The database of one project in a file. Each thread's connection opens when the thread first uses it."""
+    """The database of one project in an SQLite file. Each thread gets its own connection when it first needs one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -73,7 +74,7 @@ class SqliteStore:
 
     @property
     def db(self) -> SqliteDatabase:
-        """This thread's connection."""
+        """This thread's connection, which is opened at first use."""
         db: SqliteDatabase | None = getattr(self._local, "db", None)
         if db is None:
             with _explain_errors(self.path):
@@ -89,7 +90,7 @@ class SqliteStore:
 
     @property
     def place(self) -> str:
-        """The path of the file."""
+        """The path of the database file."""
         return str(self.path)
 
     @property
@@ -98,24 +99,27 @@ class SqliteStore:
         return str(migrations.applied(self.db)[-1].name)
 
     def damaged_pages(self) -> list[str]:
-        """Return all faults that SQLite finds, also in indexes; slower than the check on opening."""
+        """Return a description of each fault that SQLite finds in the file and its indexes; slower than `damage`."""
         return [row[0] for row in self.db.conn.execute("PRAGMA integrity_check") if row[0] != "ok"]
 
     def dangling(self) -> list[str]:
-        """Return the rows that refer to rows that do not exist."""
+        """Return a description of each row with a broken foreign key: the row to which it refers does not exist."""
         return [f"{row[0]} row {row[1]} -> {row[2]}" for row in self.db.conn.execute("PRAGMA foreign_key_check")]
 
     def texts_with_nul(self) -> list[str]:
-        """Return table, row and column of each text that PostgreSQL could not store."""
+        """Return table, row and column of each text with a NUL character, which PostgreSQL could not store."""
         return list(texts_with_nul(self.db))
 
     def schema_differences(self) -> list[str]:
-        """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
+        """Return the tables, indexes, triggers and views that differ from those of the migrations.
+
+        Those that are missing or unexpected are included.
+        """
         with closing(fresh()) as made:
             return sorted({" ".join(thing[:2]) for thing in schema(self.db) ^ schema(made)})
 
     def copy_to(self, part: Path) -> None:
-        """Copy all pages as they are now into a new file."""
+        """Copy the database as it is now into a new SQLite file, page by page."""
         with closing(sqlite3.connect(part)) as made:
             self.db.conn.backup(made)
 
@@ -129,7 +133,7 @@ class SqliteStore:
 
     @contextmanager
     def writing(self) -> Iterator[Database]:
-        """Open a transaction for writing; see `connection.writing`."""
+        """Open a transaction for all writes of one action; see the function `backend.store.connection.writing`."""
         db = self.db
         if db.conn.in_transaction:
             with db.atomic():
@@ -152,7 +156,7 @@ class SqliteStore:
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """Open a transaction for reading; see `connection.reading`."""
+        """Open a transaction in which all reads see the same state of the database."""
         db = self.db
         if db.conn.in_transaction:
             yield db
@@ -167,7 +171,7 @@ class SqliteStore:
 
 
 def create(path: Path) -> SqliteStore:
-    """Create a new, empty database at `path`.
+    """Create the database of a new project, with its tables but no data, in the file `path`.
 
     Raises:
         ProjectError: a file is already there.
@@ -190,7 +194,7 @@ def create(path: Path) -> SqliteStore:
 
 
 def fresh() -> SqliteDatabase:
-    """Return a new, empty database in memory, with the schema that the migrations create."""
+    """Return a new database in memory with the tables that the migrations create, but no data."""
     db = SqliteDatabase(memory=True)
     db.conn.deserialize(_fresh_pages())
     return db
@@ -198,7 +202,7 @@ def fresh() -> SqliteDatabase:
 
 @cache
 def _fresh_pages() -> bytes:
-    """Return the pages of an empty database. Cached, because the migrations take 50 ms."""
+    """Return the bytes of a database with all tables but no data. Cached, because the migrations take 50 ms."""
     with closing(SqliteDatabase(memory=True)) as db:
         migrations.apply(db)
         return db.conn.serialize()
@@ -210,8 +214,8 @@ def open_store(path: Path) -> SqliteStore:
     The pages are checked every time (0.3 s for 100 MB), so that damage is noticed before anybody works on the database.
 
     Raises:
-        ProjectError: there is no database, it is damaged, or it has foreign triggers, views or the like (see
-            `foreign`).
+        ProjectError: there is no database, it is damaged, or it has triggers, views or the like that no migration
+            created (see `foreign`).
         SchemaOutOfDate: it is older than this code (`reelrank migrate`) or newer.
     """
     if not path.is_file():
@@ -253,7 +257,7 @@ def _require_usable(store: SqliteStore) -> None:
 
 
 def references_to(table: str) -> list[tuple[str, str]]:
-    """Return (table, column) of every foreign key to a table, as the migrations define them for either engine."""
+    """Return (table, column) of every foreign key to a table, according to the migrations."""
     with closing(fresh()) as made:
         rows = made.conn.execute(
             'SELECT t.name, f."from" FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) f '
@@ -269,7 +273,7 @@ def schema(db: SqliteDatabase) -> set[SchemaObject]:
 
 
 def schema_gap(store: SqliteStore) -> tuple[list[str], list[str]]:
-    """Return the applied migrations that the code does not know, and the code's migrations that are not applied yet.
+    """Return (applied migrations that the code does not know, migrations of the code that are not applied yet).
 
     Raises:
         StoreUnavailable: the database is damaged, or the file is no database.
@@ -286,7 +290,7 @@ def schema_gap(store: SqliteStore) -> tuple[list[str], list[str]]:
 
 
 def damage(connection: sqlite3.Connection) -> str | None:
-    """Return the first fault that SQLite finds in the pages of a database; None if there is none.
+    """Return a description of the first fault that SQLite finds in the pages of a database; None if there is none.
 
     Indexes are not compared with their tables (`reelrank doctor` does that). A changed letter inside a text cannot be
     detected, because SQLite stores no checksums.
@@ -301,7 +305,7 @@ def damage(connection: sqlite3.Connection) -> str | None:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Return whether an error of SQLite means that the file is damaged, or no database at all."""
+    """Return whether an error from SQLite means that the file is damaged or is no database."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     # A wrong byte in the header, or in a text, has no code of its own.
     return (
@@ -313,7 +317,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def damaged(path: Path | str, fault: str) -> StoreUnavailable:
-    """Return the error to raise about a damaged database."""
+    """Return the error to raise about a damaged database; `fault` says what is wrong with it."""
     return StoreUnavailable.said(
         "{path} is damaged, or not a ReelRank database ({what}). Stop the server, then run `reelrank "
         "restore {parent} BACKUP`. The damaged file is kept beside it.",

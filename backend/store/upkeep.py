@@ -1,6 +1,6 @@
 """Copy a database, restore a copy, and bring an older database up to date.
 
-A new state of the project's database is built and checked in a file beside it first. It then replaces the database in
+The new state of a project's database is built and checked in a separate file first. It then replaces the database in
 one SQLite transaction (`_put`). So after an interruption at any moment the project has the old state or the new one.
 """
 
@@ -48,8 +48,9 @@ class Restored:
 
     Attributes:
         kept: the file with the previous state; None if there was no database file.
-        before: the number of rows of each table in the previous state; None if that was damaged or gone.
-        after: the number of rows of each table in the restored state.
+        before: the number of rows of each table in `COUNTED` in the previous state; None if that was damaged or
+            missing.
+        after: the same numbers in the restored state.
         pending: names of the migrations that the restored database still needs.
     """
 
@@ -64,7 +65,8 @@ def backup(store: Store, target: Path) -> None:
 
     Args:
         store: the database.
-        target: a new SQLite file, whatever the engine; or a dump by `pg_dump` if its name ends with `.dump`.
+        target: the file to create. If its name ends with `.dump`, it is a dump by `pg_dump`; otherwise it is an SQLite
+            file, whatever the database engine of the project.
 
     Raises:
         ProjectError: `target` exists already (a backup never overwrites) or cannot be written. Or the database is
@@ -87,7 +89,10 @@ def backup(store: Store, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of the database in the project's folder; `made_at` is when it was last written, in seconds since 1970."""
+    """A copy of the database in the project's folder.
+
+    `made_at` is when the file was last written, in seconds since 1970.
+    """
 
     file: Path
     made_at: float
@@ -155,10 +160,10 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
 
     Args:
         path: the project's database.
-        derive: rebuilds the derived tables, which the migrations may have emptied.
+        derive: called after the migrations to rebuild the tables that are derived from others.
 
     Returns:
-        The names of the migrations applied now, and the copy of the old state (None if the database was up to date).
+        (names of the migrations applied now, file with the old state). The file is None if the database was up to date.
 
     Raises:
         ProjectError: the file is no database, is damaged, or somebody has the project open. Nothing changed.
@@ -193,7 +198,10 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
 
 
 def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
-    """Apply the pending migrations to a file that nobody else has open."""
+    """Apply the pending migrations to a file that nobody else has open.
+
+    Then call `derive` to rebuild the tables that are derived from others.
+    """
     store = SqliteStore(part)
     try:
         migrations.apply(store.db)
@@ -205,7 +213,10 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 
 
 def _keep(present: sqlite3.Connection, old_file: Path) -> None:
-    """Copy the present database to `old_file`: byte for byte if it is damaged, else without the campaign's secret."""
+    """Copy the present database to `old_file`, byte for byte if it is damaged.
+
+    If it is intact, the copy has no campaign secret: random bytes that a copy of the project must not share.
+    """
     with atomic_file(old_file) as part:
         copy(present, part)
         if not damage_of(part):
@@ -215,7 +226,8 @@ def _keep(present: sqlite3.Connection, old_file: Path) -> None:
 def _put(part: Path, present: sqlite3.Connection) -> None:
     """Replace the contents of the database with those of `part`, in one transaction.
 
-    The file is not renamed: a process that waits for our lock would go on with the old file and the log of the new one.
+    The file is not replaced by renaming `part`: a process that waits for the lock would go on using the old file, with
+    the new file's log.
     """
     if wrong := damage_of(part):
         raise damaged(part, wrong)
@@ -224,7 +236,7 @@ def _put(part: Path, present: sqlite3.Connection) -> None:
 
 
 def alone(path: Path) -> sqlite3.Connection | None:
-    """Return a connection that keeps everybody else out; None if there is no database that SQLite can read.
+    """Open a database file with an exclusive lock; return None if it is missing or SQLite cannot read it.
 
     Raises:
         ProjectError: somebody has the database open.
@@ -251,7 +263,10 @@ def alone(path: Path) -> sqlite3.Connection | None:
 
 
 def _replace_file(path: Path, part: Path, old_file: Path | None) -> None:
-    """Replace a file that is no readable database with `part`. First copy it to `old_file`, if that is given."""
+    """Replace an unreadable database file by `part`.
+
+    The old file is first copied to `old_file`, unless that is None.
+    """
     companions = [path.with_name(path.name + end) for end in COMPANIONS]
     if _in_use_by_lock(path, *_SHARED_LOCKS) or _in_use_by_lock(companions[1], *_SHM_IN_USE):
         raise _in_use(path)
@@ -268,9 +283,9 @@ def _replace_file(path: Path, part: Path, old_file: Path | None) -> None:
 
 
 def _in_use_by_lock(file: Path, start: int, length: int) -> bool:
-    """Return whether another process holds one of SQLite's locks on a file.
+    """Return whether another process has locked any of `length` bytes of a file, from the byte `start` on.
 
-    The lock is on `length` bytes from the byte `start` on.
+    SQLite marks a database as in use by locking certain bytes of its files.
     """
     if not file.exists():
         return False
@@ -291,11 +306,11 @@ def _in_use(path: Path) -> ProjectError:
 
 
 def _require_ours(part: Path, file: Path) -> list[str]:
-    """Return the migrations that a copy still needs; refuse it if it is not an intact ReelRank database.
+    """Return the names of the migrations that a copy still needs; refuse it if it is not an intact ReelRank database.
 
     Args:
         part: a copy of `file` to examine.
-        file: the file that the person named.
+        file: the file that the person named, for messages.
     """
     if wrong := damage_of(part):
         raise ProjectError.said(

@@ -1,1 +1,1 @@
-"""Review pairs and queries, adjudicate pairs, and report what is in a project."""
+"""Let leads review pairs and queries and decide about pairs, and report what is in a project."""

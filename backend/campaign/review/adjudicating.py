@@ -1,10 +1,13 @@
-"""Adjudicate pairs: decide a relevance, confirm a discard, re-open a pair for two more people, and take that back.
+"""Record leads' decisions on pairs: a relevance, a confirmed discard, a re-opening, or a withdrawal of one of these.
 
-Leads also reply here to the notes that annotators gave with their grades. A reply is shown once its pair is settled for
-good, and only to the author of the note.
+A re-opened pair is graded by two more annotators. A decision counts until a lead takes it back. It stays on record even
+then, and no annotator's judgement changes.
 
-*Reads* everything before. *Writes* adjudications, rulings, replies, reply_read, seats, consensus, agenda, events. No
-judgement changes. An act of a lead counts until it is taken back, and both stay on record.
+Leads also reply here to the notes that annotators wrote with their grades. Only the author of a note sees the reply,
+and only once the pair is settled and its grades can no longer be corrected.
+
+*Reads* the tables of all earlier stages. *Writes* adjudications, rulings, replies, reply_read, seats, consensus,
+agenda, events.
 """
 
 from backend.campaign.judging.grades import settle
@@ -35,21 +38,24 @@ GONE = said("this pair no longer exists: reload the page")
 def adjudicate(
     project: Project, lead: Lead, key: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
 ) -> None:
-    """Record a lead's decision on a pair. It overrides the rule and erases nothing; the newest decision counts.
+    """Record a lead's relevance for a pair.
+
+    It overrides the consensus rule and any earlier decision, but erases nothing.
 
     Args:
         project: the project.
         lead: the lead who decides.
         key: the pair.
-        relevance: the relevance that the pair gets.
+        relevance: the relevance that the pair gets, a grade of the project's scale.
         reason: why, in the lead's words.
-        seen: how many acts of leads about the pair this lead had seen. A lead who has not seen the newest act does not
-            replace it.
+        seen: how many lead decisions on this pair the lead's page showed. If there are more by now, nothing is
+            replaced.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: there is an act that the lead had not seen. If it is this same act, sent twice, nothing changes.
-        ProjectError: no such pair, no reason, or not a relevance.
+        Overtaken: the lead had not seen the newest decision. If that is this same decision, sent twice, nothing
+            changes.
+        ProjectError: no such pair, no reason, or not a relevance; or `seen` is greater than the number of decisions.
     """
     reason = reason.strip()
     if not is_visible(reason):
@@ -70,13 +76,15 @@ def adjudicate(
 
 @lead_only
 def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = "", *, seen: int = 0, now: float) -> None:
-    """Confirm that a pair is rightly discarded: nothing is left to decide about it. The reason is optional.
+    """Confirm that a pair is rightly discarded, so that it no longer waits for a lead. The reason is optional.
 
-    The arguments are those of `adjudicate`.
+    A pair is discarded if four or six annotators could not agree on its relevance. The arguments are those of
+    `adjudicate`.
 
     Raises:
-        Overtaken: there is an act that the lead had not seen. If it is this same act, sent twice, nothing changes.
-        ProjectError: no such pair, or it is not discarded.
+        Overtaken: the lead had not seen the newest decision. If that is this same confirmation, sent twice, nothing
+            changes.
+        ProjectError: no such pair, or it is not discarded; or `seen` is greater than the number of decisions.
     """
     with writing(project.store) as db:
         pair = _pair_of(db, key)
@@ -89,14 +97,16 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
 
 @lead_only
 def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int = 0, now: float) -> None:
-    """Re-open a discarded pair for two more people. Of the six grades the middle two decide.
+    """Re-open a discarded pair, so that two more annotators grade it.
 
-    The arguments are those of `adjudicate`.
+    A pair is discarded if its four grades differ too much. The middle two of the six grades then decide about its
+    relevance. The arguments are those of `adjudicate`.
 
     Raises:
-        Overtaken: there is an act that the lead had not seen.
-        ProjectError: no reason, the pair is not discarded or was re-opened before, its clip cannot be shown, or
-            annotators were shown its right grade.
+        Overtaken: the lead had not seen the newest decision. If that is this same re-opening, sent twice, nothing
+            changes.
+        ProjectError: no such pair, or no reason. Or the pair is not discarded, or was re-opened before. Or its clip
+            cannot be shown, or annotators were shown its right grade.
     """
     reason = reason.strip()
     if not is_visible(reason):
@@ -121,14 +131,16 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
 
 @lead_only
 def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
-    """Take back the last act of leads about a pair. The rule or an earlier decision then applies again.
+    """Take back the newest lead decision on a pair that is still in force.
 
-    The arguments are those of `adjudicate`.
+    The pair then has the result of the decision before it, or of the consensus rule if there is none. The arguments are
+    those of `adjudicate`.
 
     Raises:
-        Overtaken: there is an act that the lead had not seen.
-        ProjectError: no reason; nothing to take back; somebody has used a seat of the re-opening; or the pair would be
-            handed out again although annotators were shown its right grade.
+        Overtaken: the lead had not seen the newest decision. If that is this same withdrawal, sent twice, nothing
+            changes.
+        ProjectError: no such pair, no reason, or nothing to take back. Or an annotator has already started on the
+            re-opened pair. Or the pair would be handed out again, although annotators were shown its right grade.
     """
     reason = reason.strip()
     if not is_visible(reason):
@@ -163,7 +175,7 @@ def _pair_of(db: Database, key: PairKey) -> PairRow:
     """Return the pair with this key.
 
     Raises:
-        ProjectError: there is none.
+        ProjectError: no pair has this key.
     """
     pair = judgements.pair_by_key(db, key)
     if pair is None:
@@ -182,11 +194,13 @@ def _is_done(
     now: float,
     relevance: int | None = None,
 ) -> bool:
-    """Return whether the same act is the newest one already, so that a form sent twice acts once.
+    """Return True if the newest decision on a pair is this same one, so that a form sent twice counts once.
+
+    `seen` is how many lead decisions on the pair the lead's page showed.
 
     Raises:
-        Overtaken: the newest act is another one that the lead had not seen.
-        ProjectError: there are fewer acts than the lead had seen.
+        Overtaken: there is a newer decision, which the lead had not seen and which is not this one.
+        ProjectError: `seen` is greater than the number of decisions, so the page is out of date.
     """
     acts = pair_status.acts(db, pair.pair_id)
     if len(acts) < seen:
@@ -253,7 +267,7 @@ def _record(db: Database, pair: PairRow, lead: Lead, event: Event, *, now: float
 
 
 def _require_unknown(db: Database, pair: PairRow) -> None:
-    """Raise ProjectError if annotators may know the pair's right grade, because it was shown to them."""
+    """Raise ProjectError if annotators were shown the right grade of a pair, so that nobody can grade it unbiased."""
     if where := pair_lists.shown_as_right(db, pair.pair_id):
         raise ProjectError(
             said("annotators were shown this pair {where}, so nobody can grade it blind: decide it", where=where)
@@ -269,12 +283,15 @@ _NOTES_HEADER = (
 
 @lead_only
 def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: int = 0, now: float) -> None:
-    """Reply to a note, or reword the reply. The newest reply counts; the annotator reads it once the pair is settled.
+    """Store a lead's reply to an annotator's note, or a new wording of the reply.
+
+    The newest reply replaces earlier ones. The annotator can read it once the pair is settled and its grades can no
+    longer be corrected.
 
     Args:
         project: the project.
         lead: the lead who replies.
-        note: the note, by the id of its judgement.
+        note: the id of the judgement with which the note was written.
         text: the reply, in the lead's words.
         seen: the id of the newest reply that the lead had seen; 0 where there was none.
         now: seconds since 1970.
@@ -324,7 +341,10 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
 
 @in_charge
 def notes_csv(project: Project, by: Lead | Operator) -> str:
-    """Return all current notes with their grades and replies as CSV, one row per note. No release contains them."""
+    """Return annotators' current notes as CSV: one row per note, with the pair, the grade and the reply.
+
+    Releases contain no notes.
+    """
     rows = []
     with reading(project.store) as db:
         for pair in reviews.noted(db):
@@ -338,13 +358,16 @@ def notes_csv(project: Project, by: Lead | Operator) -> str:
 
 @annotator_only
 def my_replies(project: Project, annotator: Annotator, *, now: float) -> list[MyReply]:
-    """Return the leads' replies to this annotator's notes on pairs that are settled for good, unread ones first."""
+    """Return the leads' replies to this annotator's notes that the annotator may read now, unread ones first.
+
+    A reply may be read once its pair is settled and the time for correcting the pair's grades is over.
+    """
     with reading(project.store) as db:
         return judgements.replies_to(db, annotator.annotator_id, final_before=now - CORRECTION_S)
 
 
 @annotator_only
 def read_replies(project: Project, annotator: Annotator, *, now: float) -> None:
-    """Mark the replies that `my_replies` returns as read."""
+    """Mark as read all replies that `my_replies` returns for this annotator."""
     with writing(project.store) as db:
         judgements.mark_replies_read(db, annotator.annotator_id, final_before=now - CORRECTION_S, at=now)

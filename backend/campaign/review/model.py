@@ -1,4 +1,4 @@
-"""Data types of the review pages: pairs with their grades, queries, filters, and events of leads."""
+"""Data types of the review pages: pairs with their grades, queries, filters, and events of leads' decisions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +13,7 @@ from backend.core.messages import said
 
 @dataclass(frozen=True, slots=True)
 class InUse:
-    """The parts of a campaign that are in use. Only their pages appear in the menu."""
+    """Which optional parts of a campaign are in use; the menu shows only their pages."""
 
     captions: bool
     """There are captions, which a lead may correct."""
@@ -27,7 +27,7 @@ class InUse:
 
 @dataclass(frozen=True, slots=True)
 class GivenReply:
-    """A lead's reply to a note; the newest one counts."""
+    """A lead's reply to an annotator's note. `at` is the time of the reply, in seconds since 1970."""
 
     reply_id: int
     lead: str
@@ -37,7 +37,7 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class GivenNote:
-    """The current note that an annotator wrote with their grade, and the newest reply to it."""
+    """An annotator's note on a grade, with the newest reply. `note` is the id of the grade's judgement."""
 
     note: int
     """The id of the judgement that the note came with."""
@@ -47,7 +47,11 @@ class GivenNote:
 
 @dataclass(frozen=True, slots=True)
 class GivenGrade:
-    """A current judgement of a pair. `round` is 1 for seats 1-2, 2 for seats 3-4, 3 for seats 5-6."""
+    """One annotator's current judgement of a pair, for review pages.
+
+    `round` is 1 for the first two annotators of the pair. It is 2 for the two added after a dispute, and 3 for the two
+    added by a re-opening. `at` is in seconds since 1970.
+    """
 
     annotator: str
     grade: int
@@ -62,7 +66,7 @@ class GivenGrade:
 
 @dataclass(frozen=True, slots=True)
 class GivenSkip:
-    """A skip of a pair that is still in force."""
+    """An annotator's refusal to grade a pair, still in force. `at` is in seconds since 1970."""
 
     annotator: str
     kind: SkipKind
@@ -72,10 +76,11 @@ class GivenSkip:
 
 @dataclass(frozen=True, slots=True)
 class GivenAct:
-    """An act of a lead about a pair: a decision, a confirmed discard, a re-opening, or the taking back of one.
+    """One entry in the record of leads' decisions on a pair.
 
-    `stands` is false for an act that was taken back: it no longer counts, but stays on record. Only a decision has a
-    `relevance`. Of the decisions that stand, the newest counts.
+    `kind` says what the lead did: decide a relevance, confirm a discard, re-open the pair, or take back an earlier
+    entry. `stands` is False for an entry that was taken back: it has no effect any more. `relevance` is None except for
+    a decided relevance. `at` is in seconds since 1970.
     """
 
     lead: str
@@ -88,7 +93,7 @@ class GivenAct:
 
 @dataclass(frozen=True, slots=True)
 class PairReview:
-    """One pair with everything that led to its verdict."""
+    """One pair as leads review it: its moment, grades, skips, lead decisions, and the resulting verdict."""
 
     pair: PairKey
     pair_id: PairId
@@ -122,17 +127,17 @@ class PairReview:
 
     @property
     def counts(self) -> GivenAct | None:
-        """The newest act that stands. It is the one that a lead would take back first."""
+        """The newest lead decision that was not taken back, or None. It is the one that a lead would take back next."""
         return next((act for act in reversed(self.acts) if act.stands), None)
 
     @property
     def decisions(self) -> tuple[GivenAct, ...]:
-        """The acts that gave the pair a relevance, whether they stand or not."""
+        """All lead decisions that gave the pair a relevance, including those taken back later."""
         return tuple(act for act in self.acts if act.kind is ActKind.DECIDED)
 
     @property
     def reason(self) -> str:
-        """The lead's reason for the decision in force; empty where no decision stands."""
+        """The reason that a lead gave for the pair's current relevance; empty if no lead decided it."""
         act = self.counts
         return act.reason if act is not None and act.kind is ActKind.DECIDED else ""
 
@@ -144,12 +149,12 @@ class PairReview:
 
     @property
     def re_opened(self) -> bool:
-        """Whether a lead re-opened the pair for two more people."""
+        """Whether a lead re-opened the pair for two more annotators."""
         return any(act.stands and act.kind is ActKind.RE_OPENED for act in self.acts)
 
 
 class ReviewList(StrEnum):
-    """A list of pairs that a lead may have to look at."""
+    """The lists of pairs that leads review, such as pairs to decide, skipped pairs and pairs with notes."""
 
     TO_DECIDE = "to_decide"
     """Escalated pairs, and discarded ones whose discard is not confirmed."""
@@ -171,7 +176,11 @@ class ReviewList(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """One row of a review list. A `PairReview` has everything about the pair."""
+    """One pair in a list for leads. A `PairReview` has everything about the pair.
+
+    `grades` are the current grades, in the order of the annotators' places. `fault` says why its clip cannot be shown,
+    and is empty if it can be shown.
+    """
 
     pair: PairKey
     query_id: QueryId
@@ -192,7 +201,10 @@ class ReviewRow:
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    """A page of a review list: the rows from `start` on, of `count` in all."""
+    """One page of a list of pairs for leads.
+
+    `start` is the position of its first row in the whole list, counted from 0. `count` is the length of the whole list.
+    """
 
     rows: tuple[ReviewRow, ...]
     start: int
@@ -201,10 +213,10 @@ class ReviewPage:
 
 @dataclass(frozen=True, slots=True)
 class QueryReview:
-    """One query on the lead's page.
+    """One query in the leads' list, with counts of its pairs by state.
 
-    `relevances` has the relevance of each pair in its open batches, in rank order, None if undecided. Pairs that a
-    later pooling added are left out. The rule about next batches looks at the last `speak` of these relevances.
+    `relevances` has the relevance of each handed-out pair in rank order, None if it has none yet. Pairs that came from
+    runs pooled later are left out. `speak` is how many of the last ones decide whether another batch is worth opening.
     """
 
     query_id: QueryId
@@ -224,15 +236,19 @@ class QueryReview:
 
     @property
     def last(self) -> tuple[int | None, ...]:
-        """Relevances of the last `speak` candidates, which the rule about next batches looks at.
+        """The relevances of the lowest-ranked pairs handed out, which decide whether the next batch is worth opening.
 
-        Of 20 candidates, these may be ranks 16-20.
+        There are at most `speak` of them: of 20 pairs, for example, ranks 16 to 20. None stands for a missing
+        relevance.
         """
         return self.relevances[-self.speak :]
 
 
 class QueryShow(StrEnum):
-    """A choice of queries to show: all, those in work, those with a next batch to open, those declined."""
+    """The queries that a lead's list shows: all, those with unsettled pairs, or those by the state of their next batch.
+
+    `next` shows queries whose next batch may be opened now. `declined` shows queries whose next batch a lead declined.
+    """
 
     ALL = "all"
     IN_WORK = "work"
@@ -244,9 +260,9 @@ class QueryShow(StrEnum):
 class QueryFilter:
     """The filter and the order of a lead's list of queries.
 
-    `search` holds words that all have to be in the query, or the query's number. `sort` is a column (query, split,
-    settled, pairs, escalated, discarded, batches), with `-` before it for the largest first; empty for the judging
-    order. `only` keeps only these queries.
+    `search` holds words that must all be in the query, or the number of a query. `sort` is a column: query, split,
+    settled, pairs, escalated, discarded or batches. A `-` before it puts the largest first. If `sort` is empty, queries
+    are in judging order, the order in which they are handed out. `only` keeps only these queries.
     """
 
     show: QueryShow = QueryShow.ALL
@@ -258,10 +274,10 @@ class QueryFilter:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlace:
-    """The position of a query in a list: its number counted from 1, the number of all queries, and its neighbours.
+    """The position of a query in a list of queries, and its neighbours there.
 
-    The number is None if the query is not in the list. Its neighbours are then the two queries that it would stand
-    between.
+    `number` counts from 1, and `count` is the length of the list. `number` is None if the query is not in the list;
+    `before` and `after` are then the two queries that it would stand between.
     """
 
     number: int | None

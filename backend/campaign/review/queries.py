@@ -1,7 +1,7 @@
-"""List queries with an open batch, take queries back while nobody has worked on them, and draw figures of probes.
+"""List queries that have a batch to grade, remove queries nobody has worked on, and draw figures of probes.
 
-The figures plot the relevance of probe pairs against similarity and rank (TVR-Ranking's Figure 4). They show down to
-which rank pairs are worth judging.
+A probe is a sample of a query's moments down to low ranks. Annotators grade it to show down to which rank grading is
+worthwhile. The figures plot the relevance of probe pairs against similarity and rank (TVR-Ranking's Figure 4).
 
 *Reads* queries, batches, pairs, verdicts, grades, skips, the exam, examples, assignments, seats. *Removes* query,
 candidate, batch, pair, seat; *writes* one event, and files in a folder.
@@ -37,7 +37,10 @@ from backend.store.connection import reading, writing
 
 @in_charge
 def list_queries(project: Project, by: Lead | Operator) -> list[QueryReview]:
-    """Return every query with an open batch, in judging order."""
+    """Return every query that has an open batch, in the order in which queries are handed out.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return reviews.query_reviews(project.store.db)
 
 
@@ -45,7 +48,10 @@ def list_queries(project: Project, by: Lead | Operator) -> list[QueryReview]:
 def find_queries(
     project: Project, by: Lead | Operator, query_filter: QueryFilter, *, first: int = 0, most: int = 25
 ) -> list[QueryReview]:
-    """Return one page of the queries that match a filter: at most `most`, from number `first` on, counted from 0."""
+    """Return one page of the queries that match a filter.
+
+    The page has at most `most` queries. It starts at position `first` of the filtered list, counted from 0.
+    """
     return query_rows.page(project.store.db, query_filter, first, most)
 
 
@@ -57,7 +63,10 @@ def count_queries(project: Project, by: Lead | Operator, query_filter: QueryFilt
 
 @in_charge
 def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryReview | None:
-    """Return one query, or None if it has no open batch."""
+    """Return the review data of one query, or None if it has no open batch.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return next(iter(reviews.query_reviews(project.store.db, query_id)), None)
 
 
@@ -65,19 +74,25 @@ def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> Qu
 def query_place(
     project: Project, by: Lead | Operator, query_filter: QueryFilter, query_id: QueryId
 ) -> QueryPlace | None:
-    """Return the position of a query among those that match a filter; None if it has no open batch."""
+    """Return the position of a query among those that match a filter; None if it has no open batch.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return query_rows.place(project.store.db, query_filter, query_id)
 
 
 @in_charge
 def query_pairs(project: Project, by: Lead | Operator, query_id: QueryId) -> list[PairReview]:
-    """Return all pairs of a query's open batches, in rank order."""
+    """Return all pairs of a query's open batches and of its probe, in rank order.
+
+    A probe is a sample of moments down to low ranks, graded to learn down to which rank grading is worthwhile.
+    """
     return reviews.pairs_of_query(project.store.db, query_id)
 
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """How many queries, candidates and pairs were removed."""
+    """How many queries, candidates and pairs were removed by `take_back_queries`."""
 
     queries: int
     candidates: int
@@ -86,11 +101,11 @@ class TakenBack:
 
 @in_charge
 def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> TakenBack:
-    """Remove all queries, candidate lists, batches, pairs and seats; captions and videos stay.
+    """Remove all queries of a project with their candidates, batches and pairs; captions and videos stay.
 
     Raises:
-        ProjectError: there are no queries, they come from a file of pools, somebody has worked on a pair, or a pair is
-            handed out to somebody right now.
+        ProjectError: there are no queries, or they were imported from a file of retrieval pools; or somebody has worked
+            on a pair, or holds one right now.
     """
     with writing(project.store) as db:
         splits = queries.split_counts(db)
@@ -141,7 +156,11 @@ _SPREAD = 0.32
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """The results of the probes so far. `by_rank` and `by_similarity` group the pairs that have a relevance."""
+    """The results of probes: samples of queries' moments, graded to learn down to which rank grading is worthwhile.
+
+    `pairs` counts all pairs in the probes, and `settled` those that have a relevance. `by_rank` and `by_similarity`
+    group the pairs with a relevance. `files` are the figures and tables written.
+    """
 
     queries: int
     pairs: int
@@ -153,10 +172,13 @@ class ProbeReport:
 
 @in_charge
 def write_probe_figures(project: Project, by: Lead | Operator, out: Path) -> ProbeReport:
-    """Write `probe-pairs.csv`, `probe-bins.csv`, `probe.png` and `probe.svg`, replacing earlier ones.
+    """Write tables and figures of the relevance of probe pairs by rank and similarity into the folder `out`.
+
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. The files are
+    `probe-pairs.csv`, `probe-bins.csv`, `probe.png` and `probe.svg`; earlier ones are replaced.
 
     Raises:
-        ProjectError: no query is probed, no probe pair has a relevance, or the folder cannot be written.
+        ProjectError: no query has a probe, no probe pair has a relevance, or the folder cannot be written.
     """
     with reading(project.store) as db:
         pairs, scale = probe_pairs(db, top=rules.TOP), project_rows.scale(db)
@@ -222,9 +244,9 @@ def _chart(settled: Sequence[ProbePair], report: ProbeReport, scale: Scale) -> "
 def _panel(
     points: list[dict[str, Any]], axis: tuple[str, str, list[str]], bins: Sequence[Bin], scale: Scale
 ) -> "alt.LayerChart | alt.FacetChart":
-    """Draw the relevance of pairs against one of their properties, with the mean of each bin.
+    """Draw the relevance of pairs against their rank or similarity, with the mean of each bin.
 
-    `axis` is (field of the property, its title, the names of its bins in order).
+    `axis` is (field of the points that has the pair's bin, title of the axis, names of all bins in order).
     """
     import altair as alt
 
@@ -255,8 +277,9 @@ def _panel(
 
 
 def _scatter(pair_id: int, way: str) -> float:
-    """Return how far to shift a pair's point in the direction `way`, from -1 to 1.
+    """Return a shift for a pair's point in a figure, from -1 to 1, so that points do not hide each other.
 
-    The shift of a pair is always the same, so that every drawing of a figure looks the same.
+    `way` names the direction, such as `up`. The shift depends only on the pair and the direction, so it is the same in
+    every drawing.
     """
     return int.from_bytes(blake2b(f"{way} {pair_id}".encode(), digest_size=2).digest()) / 32767.5 - 1

@@ -1,4 +1,7 @@
-"""Sort the pairs of probes into bins, by rank and by similarity. Pure functions."""
+"""Group probe pairs into bins by rank and by similarity. Pure functions.
+
+A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -15,24 +18,24 @@ _QUANTA = 100_000
 
 
 class Graded(Protocol):
-    """The rank, similarity and relevance of a probe pair: rank and similarity decide in which bins it counts."""
+    """A pair with a rank, a similarity and perhaps a relevance, which can be grouped into bins."""
 
     @property
     def rank(self) -> int:
-        """The rank among all moments, from 1."""
+        """The position of the pair's moment among all moments by similarity to the query, counted from 1."""
 
     @property
     def similarity(self) -> float:
-        """The similarity of query and caption."""
+        """The similarity of query and caption, a cosine."""
 
     @property
     def relevance(self) -> int | None:
-        """The relevance; None for a pair that counts in no bin."""
+        """The relevance of the pair; None if it has none yet, so that no bin counts it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One bin: how many pairs are in it, and the mean of their relevances."""
+    """A group of pairs with near ranks or similarities: how many pairs it has, and the mean of their relevances."""
 
     name: str
     pairs: int
@@ -40,17 +43,23 @@ class Bin:
 
 
 def by_rank(pairs: Iterable[Graded]) -> list[Bin]:
-    """Return bins of five ranks each for ranks 1 to 60, then one bin for all ranks beyond. Empty bins are left out."""
+    """Group pairs into bins by rank: bins of five ranks each for ranks 1 to 60, then one for all ranks beyond.
+
+    Pairs without a relevance, and bins without pairs, are left out.
+    """
     return _bins(pairs, lambda pair: _rank_place(pair.rank), rank_bin)
 
 
 def by_similarity(pairs: Iterable[Graded]) -> list[Bin]:
-    """Return bins that each cover 0.05 of similarity, the least similar first. Empty bins are left out."""
+    """Group pairs into bins that each cover 0.05 of similarity, the least similar first.
+
+    Pairs without a relevance, and bins without pairs, are left out.
+    """
     return _bins(pairs, lambda pair: _similarity_place(pair.similarity), _similarity_name)
 
 
 def rank_bin(place: int) -> str:
-    """Return the name of a bin of ranks, given the position of the bin, counted from 0.
+    """Return the name of a bin (range of ranks), given the number of the bin, counted from 0.
 
     >>> rank_bin(0), rank_bin(11), rank_bin(12)
     ('1–5', '56–60', 'others')
@@ -60,7 +69,7 @@ def rank_bin(place: int) -> str:
 
 
 def all_ranks() -> list[str]:
-    """Return the names of all bins of ranks, empty ones too.
+    """Return the names of all bins (ranges of ranks), empty ones too.
 
     >>> len(all_ranks()), all_ranks()[::6]
     (13, ['1–5', '31–35', 'others'])
@@ -69,13 +78,13 @@ def all_ranks() -> list[str]:
 
 
 def all_similarities(pairs: Iterable[Graded]) -> list[str]:
-    """Return the names of all bins from the least to the most similar pair, empty ones too."""
+    """Return the names of all bins (ranges of similarity) from the least to the most similar pair, empty ones too."""
     places = [_similarity_place(pair.similarity) for pair in pairs]
     return [_similarity_name(place) for place in range(min(places), max(places) + 1)]
 
 
 def bins_of(pair: Graded) -> tuple[str, str]:
-    """Return the names of the two bins of a pair: by rank and by similarity."""
+    """Return the names of the two bins of a pair: its bin of ranks and its bin of similarities."""
     return rank_bin(_rank_place(pair.rank)), _similarity_name(_similarity_place(pair.similarity))
 
 

@@ -1,4 +1,4 @@
-"""Count what is in a project, name the next command, and list the pairs that a lead may have to look at.
+"""Count what is in a project, name the next command to run, and list the pairs that leads review.
 
 Every screen and `reelrank status` take their counts from here. *Reads* everything, *writes* nothing.
 """
@@ -26,20 +26,24 @@ from backend.store.connection import Store, reading
 
 @in_charge
 def status_counts(project: Project, by: Lead | Operator) -> dict[str, Any]:
-    """Return the counts of `reelrank status --json`, which equal those on the screens; see `counts`."""
+    """Return the counts that `reelrank status --json` prints and the screens show; `counts` explains the keys."""
     return counts(project.store)
 
 
 def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
-    """Return counts per stage and status, all read at one instant. The numbers under `pairs` add up to all pairs.
+    """Return the numbers of videos, moments, captions, queries, pairs, judgements and so on, all read at one instant.
 
-    Without `probes`, pairs and judgements are counted as a release has them, and `descriptions` are left out: accepted
-    descriptions are captions already. The key `probes` always says how many pairs are judged only for a probe.
+    - `moments_from` counts moments by origin.
+    - `batches` counts the queries that have a first batch open, and those that have a second one.
+    - `queries_by_batches` counts the queries with exactly one open batch, with two and so on, by split.
+    - `pairs` counts pairs by state; every pair is counted once.
+    - `probes` counts the pairs that are graded only to learn down to which rank grading is worthwhile.
+    - `judgements` counts grades, a corrected grade once. `simulated` says how many of them the demo made up.
+    - `skipped` counts the pairs that an annotator refuses to grade.
+    - `descriptions` counts, by state, the sentences that annotators wrote for moments.
 
-    `moments_from` counts moments by origin. `batches` counts the queries that have a first batch open, and those that
-    have a second one. `queries_by_batches` counts the queries with exactly one batch, with two and so on, by split.
-    `judgements` are the grades that count (a corrected grade counts once), and `simulated` those of them that the demo
-    made up. `skipped` counts the pairs with a skip in force. `descriptions` are counted by their state.
+    If the argument `probes` is False, the counts are those of a release. `pairs` and `judgements` then leave out the
+    pairs under `probes`. The key `descriptions` is missing, because accepted descriptions are captions already.
     """
     with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
@@ -67,21 +71,21 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
 
 @in_charge
 def in_use(project: Project, by: Lead | Operator) -> InUse:
-    """Return the parts of the campaign that are in use."""
+    """Return which optional parts of the campaign are in use, such as captions or gold questions."""
     return query_rows.in_use(project.store.db)
 
 
 @in_charge
 def next_step(project: Project, by: Lead | Operator) -> str:
-    """Return the command that brings a project nearer to its first grade; an empty text once none is needed."""
+    """Return the command to run next in a project that is not ready for grading; an empty text once it is ready."""
     return next_command(project.folder, project.store)
 
 
 def next_command(folder: Path, store: Store) -> str:
-    """Return the next command on the way to the first grade; an empty text once somebody can give it.
+    """Return the command to run next in a project that is not ready for grading; an empty text once it is ready.
 
-    Captions have to be rewritten before queries are drawn. To keep the published words, draw without rewriting. Where
-    moments have no captions, people bring the queries themselves.
+    If the corpus has captions, they are rewritten before queries are chosen from them. If it has moments without
+    captions, the command imports queries from a file.
     """
     totals = counts(store)
     if not any(totals["pairs"].values()):
@@ -97,7 +101,7 @@ def next_command(folder: Path, store: Store) -> str:
 
 @in_charge
 def review_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int]:
-    """Return how many pairs each review list holds; for the notes, how many notes wait for a reply."""
+    """Return how many pairs are in each list for leads; for the list of notes, how many notes have no reply."""
     with reading(project.store) as db:
         return pair_lists.counts(db)
 
@@ -106,19 +110,22 @@ def review_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int
 def review_page(
     project: Project, by: Lead | Operator, which: ReviewList, search: str = "", *, start: int = 0, size: int = 10
 ) -> ReviewPage:
-    """Return a page of a review list: the pairs whose query or video contains the words of `search`."""
+    """Return up to `size` pairs of a list for leads, whose query or video name contains the text `search`.
+
+    The page starts at position `start` of the matching pairs, counted from 0.
+    """
     with reading(project.store) as db:
         return pair_lists.page(db, which, " ".join(search.split()), start=start, size=size)
 
 
 @in_charge
 def pair_review(project: Project, by: Lead | Operator, pair: PairKey) -> PairReview | None:
-    """Return one pair with everything that led to its verdict, or None if there is no such pair."""
+    """Return a pair with its grades, skips, lead decisions and verdict, or None if there is no such pair."""
     with reading(project.store) as db:
         return reviews.by_key(db, pair)
 
 
 @in_charge
 def recent_reasons(project: Project, by: Lead | Operator, *, limit: int = 5) -> list[str]:
-    """Return the reasons that leads gave most recently, each once, the newest first."""
+    """Return the reasons that leads gave most recently for decisions, newest first, without repetitions."""
     return pair_lists.reasons(project.store.db, limit)

@@ -1,16 +1,18 @@
-"""Create and update the tables, with one migration per file.
+"""Create and update the tables of a project's database, with one migration per file.
 
-A migration is never edited after a release. To add one, add a file. docs/schema.md is generated from them.
+A migration is never edited after a release. To add one, add a file. docs/schema.md is generated from the migrations.
 
 Which rows may change:
-- Source tables hold the original records; rows are only added to them.
-- `consensus` and `agenda` are derived; they may be dropped and rebuilt at any time.
-- `seat` rows change whenever the place of an annotator at a pair is taken, given back or judged.
+- Most tables hold original records; rows are only added to them.
+- `consensus` (the verdict on each pair) and `agenda` (the batches with free seats) are derived from other tables.
+  They may be deleted and rebuilt at any time.
+- A row of `seat` is one annotator's place on a pair. It changes when an annotator takes the place, gives it back, or
+  grades the pair.
 - A row of `skip` or `example` changes once, when it ends.
-- A row of `exam` changes when its answer key is known (its items change then too), when its answers are
-used, and when it ends.
-- The explanation of an exam item may be reworded. An attempt records when it was handed in and when its result was
-read.
+- A row of `exam` changes when its answer key is known (its items change then too), when its answers are used, and when
+  it ends.
+- The explanation of an exam item may be reworded. An attempt at an exam records when it was handed in and when its
+  result was read.
 - `campaign` has one row, with the settings of the campaign.
 - The grades of `scale` are fixed with the first grade given; their labels and meanings have versions.
 """

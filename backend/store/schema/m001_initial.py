@@ -1,4 +1,4 @@
-"""Create the first tables, for everything from the corpus to releases."""
+"""Create the first tables: videos, captions, queries, pairs, judgements, releases and so on."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -199,6 +199,6 @@ APPEND_ONLY = ("judgement", "adjudication", "event")
 
 @migrations()
 def m001_initial(db: SqliteDatabase) -> None:
-    """Create the first tables, for everything from the corpus to releases."""
+    """Create the first tables: videos, captions, queries, pairs, judgements, releases and so on."""
     run(db, INITIAL)
     forbid_changes(db, APPEND_ONLY)

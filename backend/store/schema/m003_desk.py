@@ -1,4 +1,4 @@
-"""Count how often annotators viewed a moment's context, and add examples for the guideline."""
+"""Count how often annotators viewed the video around a moment, and add examples for the guideline."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -22,5 +22,5 @@ CREATE UNIQUE INDEX example_standing ON example (grade) WHERE withdrawn_at IS NU
 
 @migrations()
 def m003_desk(db: SqliteDatabase) -> None:
-    """Count how often annotators viewed a moment's context, and add examples for the guideline."""
+    """Count how often annotators viewed the video around a moment, and add examples for the guideline."""
     run(db, DESK)

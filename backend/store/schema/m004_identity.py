@@ -1,4 +1,4 @@
-"""Add identities for single sign-on."""
+"""Add accounts of identity providers, with which people sign in (single sign-on)."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -17,5 +17,5 @@ CREATE TABLE identity (
 
 @migrations()
 def m004_identity(db: SqliteDatabase) -> None:
-    """Add identities for single sign-on."""
+    """Add accounts of identity providers, with which people sign in (single sign-on)."""
     run(db, IDENTITY)

@@ -1,4 +1,4 @@
-"""Add the qualification exam."""
+"""Add the qualification exam, which annotators must pass before they work."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -74,6 +74,6 @@ APPEND_ONLY = ("exam_answer", "exam_ruling")
 
 @migrations()
 def m005_exam(db: SqliteDatabase) -> None:
-    """Add the qualification exam."""
+    """Add the qualification exam, which annotators must pass before they work."""
     run(db, EXAM)
     forbid_changes(db, APPEND_ONLY)

@@ -1,4 +1,4 @@
-"""Store ground truths and runs as columns."""
+"""Store ground truths, and runs (ranked results of search systems), as columns of values."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -38,5 +38,5 @@ RUNS = ";\n".join(
 
 @migrations()
 def m006_runs(db: SqliteDatabase) -> None:
-    """Store ground truths and runs as columns."""
+    """Store ground truths, and runs (ranked results of search systems), as columns of values."""
     run(db, RUNS)

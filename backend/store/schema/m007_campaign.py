@@ -1,4 +1,4 @@
-"""Store the campaign's settings and its scale, which were in the code and in a file before."""
+"""Store the campaign's settings and its scale of grades, which were in the code and in a file before."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -73,7 +73,7 @@ GRADED = ("judgement", "adjudication", "exam_answer")
 
 @migrations()
 def m007_campaign(db: SqliteDatabase) -> None:
-    """Store the campaign's settings and its scale, which were in the code and in a file before."""
+    """Store the campaign's settings and its scale of grades, which were in the code and in a file before."""
     run(db, FACTS)
     db.conn.execute(FIRST_CAMPAIGN)
     db.conn.executemany("INSERT INTO scale VALUES (?, ?, ?, ?, ?)", FIRST_SCALE)

@@ -1,4 +1,4 @@
-"""Record when a clip came on the screen of the annotator who holds it."""
+"""Record when the clip of a pair came on the screen of the annotator who is to grade it."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -9,5 +9,5 @@ SHOWN = "ALTER TABLE seat ADD COLUMN shown_at REAL CHECK (shown_at IS NULL OR an
 
 @migrations()
 def m008_shown(db: SqliteDatabase) -> None:
-    """Record when a clip came on the screen of the annotator who holds it."""
+    """Record when the clip of a pair came on the screen of the annotator who is to grade it."""
     run(db, SHOWN)

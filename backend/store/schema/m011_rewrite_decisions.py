@@ -1,4 +1,4 @@
-"""Record people's decisions on imprecise captions."""
+"""Record who accepted, wrote or rejected the rewrite of a caption, and when."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -22,6 +22,6 @@ UPDATE caption SET decided_at = coalesce((SELECT max(at) FROM event WHERE kind =
 
 @migrations()
 def m011_rewrite_decisions(db: SqliteDatabase) -> None:
-    """Record who accepted, wrote or rejected an imprecise caption, and when."""
+    """Record who accepted, wrote or rejected the rewrite of a caption, and when."""
     run(db, DECIDED)
     run(db, BEFORE)

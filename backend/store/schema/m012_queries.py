@@ -1,4 +1,7 @@
-"""Allow queries without a caption, repeated training queries, batches of any size, and probes."""
+"""Allow queries without a caption, training queries with equal texts, batches of any size, and probes.
+
+A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
@@ -57,7 +60,10 @@ CREATE TRIGGER campaign_no_delete BEFORE DELETE ON campaign
 
 @migrations(transactional=False)
 def m012_queries(db: SqliteDatabase) -> None:
-    """Allow queries without a caption, repeated training queries, batches of any size, and probes."""
+    """Allow queries without a caption, training queries with equal texts, batches of any size, and probes.
+
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile.
+    """
     if "source" in {column.name for column in db.table("query").columns}:
         return  # it ran before, but was cut off before it was recorded
     remake(db, REMADE, lambda: run(db, WITH_THEM))

@@ -1,4 +1,4 @@
-"""Index captions by their source caption, for rewriting."""
+"""Index captions by the caption from which they were rewritten, to find all rewrites of a caption at once."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations
@@ -10,5 +10,5 @@ SOURCE = "CREATE INDEX caption_source ON caption (source_caption_id)"
 
 @migrations()
 def m013_caption_source(db: SqliteDatabase) -> None:
-    """Index captions by their source caption, so that the rewrites of a caption are found at once."""
+    """Index captions by the caption from which they were rewritten, to find all rewrites of a caption at once."""
     db.conn.execute(SOURCE)

@@ -1,4 +1,4 @@
-"""Store how means are rounded, and the guideline's texts beside the grades. Before this, the texts were in the code."""
+"""Store how mean grades are rounded, and the guideline's texts, which were in the code before."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -37,7 +37,7 @@ FIRST_GUIDELINE = (
 
 @migrations()
 def m014_guideline(db: SqliteDatabase) -> None:
-    """Store how means are rounded, and the guideline's texts beside the grades."""
+    """Store how mean grades are rounded, and the guideline's texts beside the grades."""
     db.conn.execute(ROUNDING)
     run(db, GUIDELINE)
     db.conn.executemany("INSERT INTO guideline VALUES (?, ?, ?, ?)", FIRST_GUIDELINE)

@@ -1,4 +1,8 @@
-"""Add the check of retrieval pools by people: what was drawn, and whether each video is a positive or negative."""
+"""Add the manual check of retrieval pools: the videos in which a query is searched, positives and negatives.
+
+Queries are drawn at random from a file of pools. For each video, the database has whether the pool lists it as
+positive (it matches the query) or negative.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -28,6 +32,9 @@ CREATE TABLE pool_place (
 
 @migrations()
 def m015_pool_check(db: SqliteDatabase) -> None:
-    """Record what a check of pools drew, and whether each video was in its pool as positive or negative."""
+    """Add the tables of a manual check of retrieval pools: the drawn queries, and each video's part in its pool.
+
+    The part of a video is positive (it matches the query) or negative.
+    """
     run(db, POOL_CHECK)
     forbid_changes(db, ("pool_check", "pool_place"))

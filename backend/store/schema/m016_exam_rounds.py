@@ -1,4 +1,8 @@
-"""Add exams on open pairs, whose answer key comes later, and calibration rounds, which never have one."""
+"""Add exams on pairs that have no relevance yet, and calibration rounds.
+
+The answer key of such an exam comes after people have answered. In a calibration round everybody grades the same few
+pairs to discuss them; it never has an answer key.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
@@ -72,7 +76,10 @@ UPDATE exam SET closed_at = set_at;
 
 @migrations(transactional=False)
 def m016_exam_rounds(db: SqliteDatabase) -> None:
-    """Add exams on open pairs, whose answer key comes later, and calibration rounds, which never have one."""
+    """Allow exams whose answer key comes after people have answered, and calibration rounds, which never have one.
+
+    In a calibration round everybody grades the same few pairs to discuss them.
+    """
     if "purpose" in {column.name for column in db.table("exam").columns}:
         return  # it ran before, but was cut off before it was recorded
     remake(db, REMADE, lambda: run(db, WITH_THEM))

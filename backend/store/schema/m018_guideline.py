@@ -1,4 +1,4 @@
-"""Add versions of the guideline, who has read which, and the practice pairs of the tutorial."""
+"""Add versions of the guideline, who has read which version, and the practice pairs of the tutorial."""
 
 import json
 
@@ -68,7 +68,7 @@ GRADES_FIXED = (
 
 @migrations()
 def m018_guideline(db: SqliteDatabase) -> None:
-    """Add versions of the guideline, who has read which, and the practice pairs of the tutorial."""
+    """Add versions of the guideline, who has read which version, and the practice pairs of the tutorial."""
     run(db, VERSIONS)
     forbid_changes(db, ("practice_answer",))
     db.conn.execute(TUTORIAL)
@@ -87,7 +87,7 @@ def m018_guideline(db: SqliteDatabase) -> None:
 
 
 def _words(db: SqliteDatabase) -> dict[str, object]:
-    """Return the present guideline, in the form that versions store."""
+    """Return the current scale and guideline as a dict, as the column `words` of a guideline version stores it."""
     tolerance, rounding, example_query = db.conn.execute(
         "SELECT tolerance, rounding, example_query FROM campaign"
     ).fetchone()

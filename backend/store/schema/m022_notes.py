@@ -48,6 +48,6 @@ CREATE VIEW standing_note AS
 
 @migrations()
 def m022_notes(db: SqliteDatabase) -> None:
-    """Add notes with grades and answers, replies to them, and which replies were read."""
+    """Add notes with grades and answers, leads' replies to them, and which replies the author has read."""
     run(db, NOTES)
     forbid_changes(db, ("note", "answer_note", "note_reply", "reply_read"))

@@ -1,4 +1,4 @@
-"""Look up the notes of current judgements by pair. The look-up by person took minutes in a large campaign."""
+"""Look up the notes of current judgements by pair. Looking them up by annotator took minutes in a large campaign."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -18,5 +18,5 @@ CREATE VIEW standing_note AS
 
 @migrations()
 def m024_standing_note(db: SqliteDatabase) -> None:
-    """Look up the notes of current judgements by pair, not by person."""
+    """Look up the notes of current judgements by pair, not by annotator."""
     run(db, BY_PAIR)

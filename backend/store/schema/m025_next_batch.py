@@ -1,4 +1,4 @@
-"""Add the rule about next batches, and the batches that leads declined."""
+"""Add the rule that recommends when to open the next batch of a query, and the batches that leads declined."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -38,6 +38,6 @@ CREATE UNIQUE INDEX declined_standing ON declined_batch (query_id, number) WHERE
 
 @migrations()
 def m025_next_batch(db: SqliteDatabase) -> None:
-    """Add the rule about next batches with its versions, and the batches that leads declined."""
+    """Add the rule that recommends when to open the next batch of a query, and the batches that leads declined."""
     run(db, NEXT_BATCH)
     forbid_changes(db, ("batch_rule",))

@@ -1,4 +1,4 @@
-"""Add confirmed discards, re-opened pairs with seats for two more people, and the taking back of leads' decisions."""
+"""Let leads confirm that a pair is discarded, re-open it for two more annotators, and take back a decision."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, remake, run
@@ -82,7 +82,7 @@ CREATE VIEW confirmed_discard AS
 
 @migrations(transactional=False)
 def m026_rulings(db: SqliteDatabase) -> None:
-    """Add confirmed discards, re-opened pairs with seats for two more people, and taking back leads' decisions."""
+    """Let leads confirm that a pair is discarded, re-open it for two more annotators, and take back a decision."""
     if "ruling" in db.table_names():
         return  # it ran before, but was cut off before it was recorded
 

@@ -1,4 +1,4 @@
-"""Add assignments: which queries a lead gave an annotator, and how many grades are wanted at most."""
+"""Add assignments: which queries an annotator may grade, and how many grades they may give at most."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -39,6 +39,6 @@ CREATE TABLE assigned_query (
 
 @migrations()
 def m027_assignment(db: SqliteDatabase) -> None:
-    """Add assignments: which queries a lead gave an annotator, and how many grades are wanted at most."""
+    """Add assignments: which queries an annotator may grade, and how many grades they may give at most."""
     run(db, ASSIGNMENT)
     forbid_changes(db, ("assigned_query",))

@@ -1,4 +1,4 @@
-"""Give releases names and notes, and keep their files."""
+"""Give releases of the project's results names and notes, and keep their files."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -16,6 +16,6 @@ CREATE UNIQUE INDEX release_name ON "release" (name)
 
 @migrations()
 def m029_releases(db: SqliteDatabase) -> None:
-    """Give releases names and notes, and keep their files."""
+    """Give releases of the project's results names and notes, and keep their files."""
     run(db, NAMED)
     forbid_changes(db, ("release",))

@@ -1,4 +1,4 @@
-"""Record where moments come from, and keep the shots of videos."""
+"""Record where moments come from, and store the shots into which videos are divided."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -21,5 +21,5 @@ CREATE TABLE shot (
 
 @migrations()
 def m031_moments(db: SqliteDatabase) -> None:
-    """Record where moments come from, and keep the shots of videos."""
+    """Record where moments come from, and store the shots into which videos are divided."""
     run(db, MOMENTS)

@@ -1,4 +1,8 @@
-"""Add describing: who may describe which videos, descriptions, what leads decided about them, and its guideline."""
+"""Add descriptions: annotators mark moments in videos and write a sentence for each, which leads accept or return.
+
+Also stored are who may describe which videos, what authors and leads did about each description, and the instructions
+for authors.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -113,7 +117,7 @@ APPEND_ONLY = (
 
 @migrations()
 def m032_describing(db: SqliteDatabase) -> None:
-    """Add describing: its settings, the descriptions, what was done about them, and its guideline."""
+    """Add descriptions of moments by annotators, with settings, history and the instructions for authors."""
     run(db, DESCRIBING)
     db.conn.execute("INSERT INTO describing_guideline (version, text, reason) VALUES (1, ?, '')", [FIRST])
     forbid_changes(db, APPEND_ONLY)

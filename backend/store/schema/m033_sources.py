@@ -1,4 +1,7 @@
-"""Record what found each candidate: an encoder, or pooled runs. Only caption encoders give a similarity."""
+"""Record which sources found each candidate: an encoder, or runs of search systems.
+
+Only an encoder of captions gives a candidate a similarity.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
@@ -88,7 +91,7 @@ INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start
 
 @migrations(transactional=False)
 def m033_sources(db: SqliteDatabase) -> None:
-    """Record what found each candidate, and allow pairs without a similarity."""
+    """Record which sources found each candidate, and allow pairs without a similarity."""
     if "source" in db.table_names():
         return  # it ran before, but was cut off before it was recorded
 

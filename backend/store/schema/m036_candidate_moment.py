@@ -1,4 +1,4 @@
-"""Index candidates by moment; without it, finding out whether a moment is used reads all candidates."""
+"""Index candidates by moment. Without the index, finding out whether a moment is a candidate reads all candidates."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run

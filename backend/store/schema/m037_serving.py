@@ -1,4 +1,7 @@
-"""Store what several front ends of a project share: sign-in attempts, active desks, drafts, the background job."""
+"""Store what server processes of a project share: sign-in attempts, open grading pages, drafts, and a job.
+
+A draft is what a person had typed when their session ended. The job is the one that runs in the background.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -57,5 +60,5 @@ CREATE TABLE long_work (
 
 @migrations()
 def m037_serving(db: SqliteDatabase) -> None:
-    """Store what several front ends of a project share."""
+    """Store what server processes of a project share: sign-in attempts, open grading pages, drafts, and a job."""
     run(db, SERVING)

@@ -1,4 +1,8 @@
-"""Add the campaign's secret, and an order of each exam attempt that its name does not reveal."""
+"""Add the campaign's secret, and a random key for each exam attempt, so that nobody can predict orders.
+
+The secret is random bytes that decide the order of each annotator's work. The key decides the order of questions in an
+exam attempt. Before, this order followed from the attempt's public name.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -20,5 +24,5 @@ ALTER TABLE exam_attempt ADD COLUMN order_key TEXT NOT NULL DEFAULT ''
 
 @migrations()
 def m039_secret(db: SqliteDatabase) -> None:
-    """Add the campaign's secret, and an order of each exam attempt that its name does not reveal."""
+    """Add the campaign's secret, and the random key that decides the order of questions in an exam attempt."""
     run(db, SECRET)

@@ -1,4 +1,4 @@
-"""Record when seats were claimed, to limit credited working time; delay sign-in after wrong passwords.
+"""Record when annotators were handed a pair, to limit credited working time; delay sign-in after wrong passwords.
 
 Nobody is locked out by wrong passwords.
 """
@@ -43,6 +43,6 @@ CREATE INDEX known_browser_person ON known_browser (annotator_id, known_at)
 
 @migrations()
 def m041_bounds(db: SqliteDatabase) -> None:
-    """Record when seats were claimed, count wrong passwords, and remember on which browsers people signed in."""
+    """Record when annotators were handed a pair, wrong passwords, and the browsers on which people signed in."""
     run(db, CLAIMED)
     run(db, SIGN_IN)

@@ -1,4 +1,4 @@
-"""Store names of videos in composed form (NFC), as every reader of files returns them."""
+"""Normalise stored names of videos to composed Unicode (NFC), as every reader of files returns them."""
 
 from backend.core.typed_text import nfc
 from backend.store.engine import SqliteDatabase
@@ -7,7 +7,10 @@ from backend.store.schema.running import migrations
 
 @migrations()
 def m043_video_names(db: SqliteDatabase) -> None:
-    """Compose the names of videos. A name stays if another video has the composed one; `doctor` reports both."""
+    """Normalise the names of videos to NFC. A name stays if another video already has its normalised form.
+
+    `reelrank doctor` reports such pairs of names.
+    """
     names = [row[0] for row in db.conn.execute("SELECT name FROM video")]
     db.conn.executemany(
         "UPDATE OR IGNORE video SET name = ? WHERE name = ?",

@@ -1,4 +1,4 @@
-"""Record on each seat whether it is closed."""
+"""Record for each seat (one annotator's place on a pair) whether it is closed, so that it is not handed out."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -14,5 +14,5 @@ SCHEMA_DIGEST = "a7ae3a1928bb8b0c76f9db114c315027598e345ea489bdaf5fb654049373910
 
 @migrations()
 def m044_closed_seat(db: SqliteDatabase) -> None:
-    """Close the free and held seats of pairs that a lead has adjudicated."""
+    """Close all seats (annotators' places) without a grade on pairs that a lead has adjudicated."""
     run(db, CLOSED)

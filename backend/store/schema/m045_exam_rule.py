@@ -1,4 +1,4 @@
-"""Record which rule decides whether attempts at an exam pass, so that a later rule does not change their result."""
+"""Record which rule decides whether an exam attempt passes, so that a later rule does not change earlier results."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -12,5 +12,5 @@ SCHEMA_DIGEST = "8e4a4e353cb086a2388da5c7e6e9ec1fda0e6e763f53c4df80ad4ce0cd98ae1
 
 @migrations()
 def m045_exam_rule(db: SqliteDatabase) -> None:
-    """Record which rule decides whether attempts at an exam pass."""
+    """Record which rule decides whether an attempt at an exam passes."""
     run(db, RULE)

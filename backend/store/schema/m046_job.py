@@ -46,5 +46,5 @@ SCHEMA_DIGEST = "a51b7396ec8c6c906f026e91bfa7a0c4872e6237e3dd95f4faeea10e788d811
 
 @migrations()
 def m046_job(db: SqliteDatabase) -> None:
-    """Create the table of jobs, and move the previous job into it."""
+    """Create the table of background jobs, and move the job of the old table into it."""
     run(db, JOB)

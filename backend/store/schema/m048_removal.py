@@ -1,4 +1,4 @@
-"""Let leads cancel jobs, archive people, and remove kept releases."""
+"""Let leads cancel background jobs, archive people, and remove stored releases."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -51,6 +51,6 @@ SCHEMA_DIGEST = "aedbb771b5a869a584186d6375aacbdd5105bb15b0efce522d040b8fae7b687
 
 @migrations()
 def m048_removal(db: SqliteDatabase) -> None:
-    """Let leads cancel jobs, archive people, and remove kept releases."""
+    """Let leads cancel background jobs, archive people, and remove stored releases."""
     run(db, REMOVAL)
     forbid_changes(db, ("release_removal",))

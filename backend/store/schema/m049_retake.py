@@ -1,4 +1,4 @@
-"""Let a retake of the exam ask other pairs than the attempts before it."""
+"""Let a person who retakes the exam get other pairs than in their earlier attempts."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -19,6 +19,6 @@ SCHEMA_DIGEST = "706d6b92fafed8032664be7825b5e4f1384c316b766184b096a8e132eab52c4
 
 @migrations()
 def m049_retake(db: SqliteDatabase) -> None:
-    """Let each attempt at an exam have its own items."""
+    """Let each attempt at an exam have its own pairs."""
     run(db, RETAKE)
     forbid_changes(db, ("exam_attempt_item",))

@@ -1,4 +1,4 @@
-"""Run migrations, and change tables from them."""
+"""The registry of migrations, and helpers with which migrations change tables."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -30,15 +30,15 @@ def remake(db: SqliteDatabase, tables: Mapping[str, str], then: Callable[[], Non
 
     Recreating a table needs foreign keys switched off, which cannot be done inside a transaction. So declare the
     migration with `transactional=False`; this function opens its own transaction. The migration must check whether it
-    ran already, because it may be cut off before it is recorded as applied.
+    ran already, because it may be interrupted before it is recorded as applied.
 
     Args:
         db: the database.
-        tables: maps each table's name to `CREATE TABLE {}` with all columns of the present table.
-        then: recreates indexes and triggers, which are dropped with the old tables, in the same transaction.
+        tables: maps each table's name to its `CREATE TABLE {}` statement, which has all columns of the present table.
+        then: called in the same transaction to recreate indexes and triggers, which are dropped with the old tables.
 
     Raises:
-        ProjectError: rows refer to rows that do not exist.
+        ProjectError: the database has broken foreign keys.
     """
     db.conn.execute("PRAGMA foreign_keys = 0")
     try:

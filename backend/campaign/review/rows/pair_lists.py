@@ -1,4 +1,4 @@
-"""SQL for the review lists: pairs that a lead may have to look at, counted and fetched a page at a time. Reads only."""
+"""SQL for the lists of pairs that leads review, such as discarded or skipped pairs: counts and pages. Reads only."""
 
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import ReviewList, ReviewPage, ReviewRow
@@ -53,7 +53,7 @@ _FOUND = "(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')"
 
 
 def counts(db: Database) -> dict[ReviewList, int]:
-    """Return how many pairs each list has; for the notes, how many notes wait for a reply."""
+    """Return how many pairs are in each list for leads; for the list of notes, how many notes have no reply."""
     sizes: dict[ReviewList, int] = {
         name: _count(db, name, "") for name in ReviewList if name not in (ReviewList.NOTES, ReviewList.TO_DECIDE)
     }
@@ -66,7 +66,10 @@ def counts(db: Database) -> dict[ReviewList, int]:
 
 
 def page(db: Database, review_list: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
-    """Return up to `size` pairs of a list, from `start` on, whose query or video contains the searched words."""
+    """Return up to `size` pairs of a list for leads, whose query or video name contains the text `search`.
+
+    The page starts at position `start` of the matching pairs, counted from 0.
+    """
     where, order = _LISTS[review_list]
     note = _NOTE if review_list is ReviewList.NOTES else "''"
     rows = db.conn.execute(
@@ -87,7 +90,7 @@ def page(db: Database, review_list: ReviewList, search: str, *, start: int, size
 
 
 def reasons(db: Database, limit: int) -> list[str]:
-    """Return the reasons that leads gave most recently, each once, the newest first."""
+    """Return the `limit` reasons that leads gave most recently for decisions, newest first, without repetitions."""
     rows = db.conn.execute(
         "SELECT reason FROM lead_act WHERE kind <> 'taken_back' AND reason <> '' AND lead_id IS NOT NULL "
         "GROUP BY reason ORDER BY max(at) DESC LIMIT ?",
@@ -99,7 +102,7 @@ def reasons(db: Database, limit: int) -> list[str]:
 def shown_as_right(db: Database, pair_id: PairId) -> str:
     """Return where annotators were shown the right grade of a pair, in words; an empty text if nowhere.
 
-    An exam shows it only to those who took the exam, and they are never handed the pair.
+    Exams are left out: an exam shows right grades only to those who took it, and they are never handed its pairs.
     """
     row = db.conn.execute(
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM example WHERE pair_id = p.pair_id) "

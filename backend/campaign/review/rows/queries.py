@@ -1,6 +1,7 @@
-"""SQL for the leads' list of queries, counts of pairs by state, the removal of queries, and the pairs of probes.
+"""SQL for the leads' list of queries, counts of pairs by state, removing queries, and the pairs of probes.
 
-The database searches, filters, sorts and cuts the list into pages.
+A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. The database
+searches, filters, sorts and pages the list.
 """
 
 import json
@@ -59,7 +60,10 @@ def count(db: Database, query_filter: QueryFilter) -> int:
 
 
 def page(db: Database, query_filter: QueryFilter, first: int, most: int) -> list[QueryReview]:
-    """Return at most `most` queries that match the filter, in its order, from number `first` on, counted from 0."""
+    """Return one page of the queries that match the filter, in the filter's order.
+
+    The page has at most `most` queries. It starts at position `first` of the filtered list, counted from 0.
+    """
     where, values = _where(query_filter)
     ids = [
         QueryId(row[0])
@@ -76,7 +80,7 @@ def page(db: Database, query_filter: QueryFilter, first: int, most: int) -> list
 def place(db: Database, query_filter: QueryFilter, query_id: QueryId) -> QueryPlace | None:
     """Return the position of a query among those that match the filter, and its neighbours there.
 
-    The result is None if the query has no open batch.
+    The result is None if the query has no open batch, which is a group of its candidates handed out together.
     """
     where, values = _where(query_filter)
     # A decision may have just taken the query off the list. It keeps its neighbours, so that a lead can go on.
@@ -105,7 +109,10 @@ def _tally(query_filter: QueryFilter) -> str:
 
 
 def _where(query_filter: QueryFilter) -> tuple[str, dict[str, Any]]:
-    """Return a filter as an SQL condition on a query `q` and its counts `t`, with the placeholders' values."""
+    """Return a filter as (SQL condition, values of its placeholders).
+
+    The condition uses the aliases `q` for the query and `t` for the counts of its pairs.
+    """
     conditions, values = [_SHOWN[query_filter.show]], dict[str, Any]()
     if query_filter.split is not None:
         conditions.append("q.split = :split")
@@ -156,13 +163,20 @@ _EMPTIED_TABLES = ("agenda", "seat", "pair", "batch", "candidate_source", "sourc
 
 
 def work(db: Database) -> dict[str, int]:
-    """Return how often each kind of work on pairs and queries, such as grades, occurs; counts of 0 are left out."""
+    """Return how many records there are of each kind of work on pairs and queries, such as grades.
+
+    Keys are names of kinds that people read. Kinds without records are left out.
+    """
     counts = {words: db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for words, table in _WORK.items()}
     return {words: count for words, count in counts.items() if count}
 
 
 def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
-    """Return (name, end of the lease in seconds since 1970) of everybody who holds a pair right now."""
+    """Return (name, end of the reservation) of each annotator for whom a pair is reserved right now.
+
+    An annotator who was handed a pair holds it for a limited time, before others may take it. Its end is in seconds
+    since 1970.
+    """
     rows = db.conn.execute(
         "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) WHERE s.lease_until >= ? "
         "GROUP BY a.annotator_id ORDER BY a.name",
@@ -186,10 +200,11 @@ _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
 def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
-    """Return how many pairs each state has. The seven numbers add up to all pairs.
+    """Return how many pairs are in each state; every pair is counted once.
 
-    Without `probes`, pairs that are judged only for a probe are left out. `blocked` are pairs that were not settled
-    when their clip was found to be unplayable. `set_aside` are pairs that wait because an exam asks them.
+    The keys are the values of `Verdict`, `blocked` and `set_aside`. `blocked` counts unsettled pairs whose clip cannot
+    be shown. `set_aside` counts unsettled pairs that are kept back for an exam or a calibration round. If `probes` is
+    False, probe pairs are left out. They are graded only to learn down to which rank grading is worthwhile.
     """
     where = "TRUE" if probes else _RELEASED
     pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE {where}").fetchone()[0]
@@ -217,9 +232,10 @@ def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
 
 
 def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
-    """Return (grades that count, how many of them are simulated). A corrected grade counts once.
+    """Return (number of judgements, how many of them the demo simulated). A corrected grade counts once.
 
-    Without `probes`, grades of pairs that are judged only for a probe are left out.
+    If `probes` is False, probe pairs are left out. They are graded only to learn down to which rank grading is
+    worthwhile.
     """
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(simulated), 0) FROM judgement p WHERE revision = 1 "
@@ -229,16 +245,18 @@ def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
 
 
 def annotator_count(db: Database) -> int:
-    """Return how many annotators there are. Leads are not counted."""
+    """Return how many annotators there are, not counting leads."""
     count: int = db.conn.execute("SELECT count(*) FROM annotator WHERE role = 'annotator'").fetchone()[0]
     return count
 
 
 @dataclass(frozen=True, slots=True)
 class ProbePair:
-    """A pair of a probed query.
+    """A pair of a query that has a probe.
 
-    `rank` is the rank of its moment among all moments by similarity. `relevance` is None until it is decided.
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. `rank` is the
+    moment's position among all moments, ordered by similarity to the query. `relevance` is None until the pair is
+    settled with one.
     """
 
     pair_id: int
@@ -253,9 +271,10 @@ class ProbePair:
 
 
 def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
-    """Return the pairs that probes look at: their own pairs, and pairs of batches with rank `top` or better.
+    """Return the pairs from which probes are evaluated, by query and rank; queries as they are handed out.
 
-    Only queries that have a probe are included, in judging order and by rank.
+    A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. For each query
+    with a probe, these are the pairs of the probe and the normal pairs with a rank of at most `top`.
     """
     rows = db.conn.execute(
         "SELECT p.pair_id, p.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, c.relevance "
@@ -270,7 +289,7 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
 
 
 def in_use(db: Database) -> InUse:
-    """Return which parts of the campaign are in use: those for which the database has at least one row."""
+    """Return which optional parts of the campaign are in use, such as captions or gold questions."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM caption), EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
         "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "

@@ -1,4 +1,4 @@
-"""SQL for reviews: queries, and pairs with everything that led to their verdicts. Reads only."""
+"""SQL for reviews of queries and of pairs, with the grades and decisions behind each verdict. Reads only."""
 
 import json
 from collections import defaultdict
@@ -36,12 +36,19 @@ _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
 def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryReview]:
-    """Return every query with an open batch, in judging order; or only the given one."""
+    """Return every query with an open batch, in the order in which queries are handed out.
+
+    A batch is a group of a query's candidates that is handed out for grading together. With `query_id`, return only
+    that query, or nothing if it has no open batch.
+    """
     return _query_reviews(db, "", {}) if query_id is None else reviews_of(db, [query_id])
 
 
 def reviews_of(db: Database, query_ids: Sequence[QueryId]) -> list[QueryReview]:
-    """Return those of these queries that have an open batch, in judging order."""
+    """Return the given queries in the order in which they are handed out, without those that have no open batch.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     return _query_reviews(db, "AND p.query_id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(query_ids)})
 
 
@@ -94,12 +101,15 @@ def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[Q
 
 
 def pairs_of_query(db: Database, query_id: QueryId) -> list[PairReview]:
-    """Return all pairs of a query's open batches and of its probe, in rank order."""
+    """Return all pairs of a query's open batches and of its probe, in rank order.
+
+    A probe is a sample of moments down to low ranks, graded to learn down to which rank grading is worthwhile.
+    """
     return _pair_reviews(db, "p.query_id = :query ORDER BY p.rank", {"query": query_id})
 
 
 def noted(db: Database) -> list[PairReview]:
-    """Return the pairs that have a current note, the newest note first."""
+    """Return the pairs on which annotators have a current note, ordered by their newest note, newest first."""
     return _pair_reviews(
         db,
         "p.pair_id IN (SELECT pair_id FROM standing_note) ORDER BY "
@@ -109,21 +119,22 @@ def noted(db: Database) -> list[PairReview]:
 
 
 def by_key(db: Database, key: PairKey) -> PairReview | None:
-    """Return the pair with this key, or None if there is none whose moment is known."""
+    """Return the pair with this key for review, or None if there is no such pair."""
     return next(iter(_pair_reviews(db, "p.pair_key = ?", [key])), None)
 
 
 def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
-    """Return these pairs, in this order, without those whose moment or batch is unknown. Meant for a page of pairs."""
+    """Return the pairs with these ids, in the given order; unknown ids are left out. Meant for one page of pairs."""
     places = ", ".join("?" * len(pair_ids))
     found = {pair.pair_id: pair for pair in _pair_reviews(db, f"p.pair_id IN ({places})", pair_ids)}
     return [found[pair_id] for pair_id in pair_ids if pair_id in found]
 
 
 def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
-    """Return (query id, video, start, end, relevance) of the settled pairs of a split, in the order of a release.
+    """Return (query id, video, start, end, relevance) of every pair of a split that has a relevance, by query and rank.
 
-    Start and end are seconds. Pairs that are judged only for a probe are left out.
+    Queries are in the order in which they are handed out, as in a release. Start and end are in seconds. Probe pairs
+    are left out: they are graded only to learn down to which rank grading is worthwhile.
     """
     return [
         tuple(row)
@@ -137,7 +148,10 @@ def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, f
 
 
 def any_settled(db: Database, split: Split) -> bool:
-    """Return whether any pair of this split has a relevance, pairs of probes left out."""
+    """Return whether any pair of this split has a relevance.
+
+    Probe pairs do not count: they are graded only to learn down to which rank grading is worthwhile.
+    """
     return bool(
         db.conn.execute(
             "SELECT EXISTS (SELECT 1 FROM consensus c JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
@@ -148,12 +162,15 @@ def any_settled(db: Database, split: Split) -> bool:
 
 
 def all_pairs(db: Database) -> list[PairReview]:
-    """Return every pair handed out in a batch, by query and rank. Numbers of pairs are in random order."""
+    """Return every pair of a normal batch, by query and rank, because the ids of pairs are in random order.
+
+    Probe pairs are left out: they are graded only to learn down to which rank grading is worthwhile.
+    """
     return _pair_reviews(db, f"{_RELEASED} ORDER BY p.query_id, p.rank, p.pair_id", {})
 
 
 def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[Any]) -> list[PairReview]:
-    """Return the pairs that fulfil a condition, with everything that led to their verdicts."""
+    """Return the pairs that fulfil an SQL condition, with their grades, skips, lead decisions and verdicts."""
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
         "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
@@ -197,7 +214,10 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
 
 
 def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
-    """Return the current grades by pair, in seat order. `duration_s` maps each pair to the length of its clip."""
+    """Return the current grades of each pair, by pair id, in the order of the annotators' places.
+
+    `duration_s` maps the id of each wanted pair to the length of its clip, in seconds.
+    """
     grades: dict[int, list[GivenGrade]] = defaultdict(list)
     ids = list(duration_s)
     notes = _notes(db, ids)
@@ -218,10 +238,10 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
 
 
 def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]:
-    """Return the candidate sources of each pair, by source number. Of several spans of a source, the best rank counts.
+    """Return which candidate sources found each pair, as a mapping from pair id to a mapping by source id.
 
-    The answer is empty for more pairs than `_AT_ONCE` if captions are the only source. The ranks of the pairs
-    themselves say the same then.
+    A source may have found several spans for one pair; its best rank is returned. The result is empty if there are more
+    than `_AT_ONCE` pairs and captions are the only kind of source. The rank of a pair is then its rank in that source.
     """
     condition, values = _page_condition(ids, "p.pair_id")
     known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}
@@ -239,14 +259,17 @@ def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]
 
 
 def _page_condition(ids: Sequence[int], column: str) -> tuple[str, Sequence[int]]:
-    """Return a condition that keeps only these pairs, and its values; no condition for more pairs than `_AT_ONCE`."""
+    """Return (SQL condition, values) that selects these pairs by id.
+
+    For more than `_AT_ONCE` pairs the condition selects every pair, because the statement would get too long.
+    """
     if len(ids) > _AT_ONCE:
         return "TRUE", ()
     return f"{column} IN ({', '.join('?' * len(ids))})", ids
 
 
 def _notes(db: Database, ids: Sequence[int]) -> dict[tuple[int, int], GivenNote]:
-    """Return the current notes on these pairs, each with its newest reply, by (pair, annotator)."""
+    """Return the current notes on these pairs, each with its newest reply, by (pair id, annotator id)."""
     where, values = _page_condition(ids, "n.pair_id")
     rows = db.conn.execute(
         "SELECT n.pair_id, n.annotator_id, n.judgement_id, n.text, r.reply_id, a.name, r.text, r.replied_at "
@@ -259,7 +282,7 @@ def _notes(db: Database, ids: Sequence[int]) -> dict[tuple[int, int], GivenNote]
 
 
 def _acts(db: Database, ids: Sequence[int]) -> dict[int, list[GivenAct]]:
-    """Return all acts of leads about these pairs, by pair, the oldest first."""
+    """Return everything that leads decided or took back about these pairs, by pair id, the oldest first."""
     by_pair: dict[int, list[GivenAct]] = defaultdict(list)
     where, values = _page_condition(ids, "d.pair_id")
     for r in db.conn.execute(
@@ -273,7 +296,7 @@ def _acts(db: Database, ids: Sequence[int]) -> dict[int, list[GivenAct]]:
 
 
 def _skips(db: Database, ids: Sequence[int]) -> dict[int, list[GivenSkip]]:
-    """Return the skips in force of these pairs, by pair, in the order of skipping."""
+    """Return annotators' refusals to grade these pairs that are still in force, by pair id, the oldest first."""
     by_pair: dict[int, list[GivenSkip]] = defaultdict(list)
     where, values = _page_condition(ids, "k.pair_id")
     for r in db.conn.execute(

@@ -1,8 +1,8 @@
 """Create, invite and list accounts, and change passwords.
 
 *Reads* annotator, invitation, identity, session. *Writes* annotator, invitation, identity, session, known_browser,
-events. Tokens are stored as SHA-256, so nothing in the database is enough to sign in. argon2 is slow on purpose: keep
-passwords off the event loop.
+events. Tokens are stored as SHA-256, so nothing in the database is enough to sign in. The password hash argon2 is slow
+on purpose: do not set or check passwords on the event loop.
 """
 
 import secrets
@@ -42,7 +42,9 @@ INVITATION_S = 14 * DAY_S
 
 
 def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float, simulated: bool = False) -> Person:
-    """Add a person who cannot sign in: they have no password and no invitation.
+    """Add a person who cannot sign in, because they have no password and no invitation.
+
+    `simulated` marks a person whom the demo made up.
 
     Raises:
         ProjectError: the name is empty or taken.
@@ -56,7 +58,7 @@ def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float,
 
 @in_charge
 def add_person(project: Project, by: Lead | Operator, name: str, role: Role, *, now: float) -> str:
-    """Add a person, and return a one-time invitation token. For two weeks they can set a password with it.
+    """Add a person, and return a one-time token with which they can set a password within two weeks.
 
     Raises:
         ProjectError: the name is empty or taken.
@@ -86,9 +88,10 @@ def add_person_with_password(
 
 @in_charge
 def list_people(project: Project, by: Lead | Operator, *, now: float | None = None) -> list[PersonReview]:
-    """Return everybody, each with the number of pairs they graded, in all and today, and the time of the last grade.
+    """Return everybody in the project, each with the number of pairs they graded and the time of their last grade.
 
-    Today is the day of `now`; without `now`, it is today by the clock of this machine.
+    The number of pairs is given in all and for today. Today is the day of `now`; without `now`, it is today by the
+    clock of this machine.
     """
     return people.reviews(project.store.db, time.time() if now is None else now)
 
@@ -100,7 +103,7 @@ def new_invitation(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
     Earlier links stop working. The password and the sessions stay until the new link is used.
 
     Returns:
-        The person, and the token.
+        (the person, the token for the link).
 
     Raises:
         ProjectError: there is no such person, or they are suspended.
@@ -143,9 +146,10 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
 
 @public
 def accept_invitation_as(project: Project, invitation: str, issuer: str, subject: str, *, now: float) -> str:
-    """Bind an account of an identity provider to an invited person, and return a session token.
+    """Let an invited person sign in with an account of an identity provider, and return a session token.
 
-    Only an invitation binds an account. The name that a provider gives is never enough: two people may share it.
+    `issuer` names the provider, and `subject` is the account's id there. Only an invitation can link an account to a
+    person. The name that a provider gives is never enough, because two people may share it.
 
     Raises:
         SignInRefused: the invitation is used up, expired or unknown.

@@ -1,8 +1,8 @@
-"""Credit working time: what a browser claims, but never more than the server time that passed.
+"""Credit working time: the time that a browser claims, limited to the time that passed on the server.
 
-A browser may claim anything. So the server bounds every claim by what it knows itself: when the person got the work,
-and what was credited to them since. The time at which a clip came on screen is no such bound. It comes from the browser
-too, and a browser that was offline sends it late.
+A browser may claim any time. So the server limits each claim by two values that it measures itself: when the person got
+the work, and how much time was credited to them since. It does not use the time at which a clip came on screen.
+That time also comes from the browser, and an offline browser sends it late.
 
 *Reads* judgements, answers to gold questions and exam questions, descriptions.
 """
@@ -20,9 +20,10 @@ _MOST_MS = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class WorkTime:
-    """Credited time of one grade, answer or description, in milliseconds.
+    """Working time credited for one grade, answer or description, in milliseconds.
 
-    `elapsed_ms` is None where nobody measured it.
+    `active_ms` is the time in which the person was active. `elapsed_ms` is the time for which the work was on screen;
+    None where that was not measured.
     """
 
     active_ms: int
@@ -30,7 +31,7 @@ class WorkTime:
 
 
 def clamp_count(number: int) -> int:
-    """Limit a number that a browser sent: to 0 or more, and to a size at which sums of it do not overflow.
+    """Limit a number that a browser sent to the range from 0 to 2**31 - 1, so that sums do not overflow.
 
     >>> clamp_count(4_100), clamp_count(-1), clamp_count(2**52)
     (4100, 0, 2147483647)
@@ -39,17 +40,17 @@ def clamp_count(number: int) -> int:
 
 
 def limit_to_server_time(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_ms: int) -> WorkTime:
-    """Cut claimed times to the server time that is left for them.
+    """Limit working times that a browser claims to the server time that has not been credited yet.
 
-    The credits of a person never add up to more than the time from the first hand-out to the last event. This holds for
-    events in any order, and for many that arrive at once. Work that was done offline is credited in full when it
-    arrives, because it was handed out before.
+    So the times credited to a person never add up to more than the time from their first work to their last answer.
+    This holds for answers in any order, and for many that arrive at once. Work that was done offline is credited in
+    full when it arrives, because the time since it was handed out is long enough.
 
     Args:
         active_ms: claimed active time.
         elapsed_ms: claimed time on screen, which bounds the active time; None where nobody measured it.
-        passed_ms: server time since the person got the work; nothing older than a day counts.
-        credited_ms: what was credited to the person for events that were stored since then.
+        passed_ms: server time since the person got the work; at most one day of it is used.
+        credited_ms: time credited to the person since they got the work.
 
     >>> limit_to_server_time(9_000, 4_000, passed_ms=60_000, credited_ms=0)
     WorkTime(active_ms=4000, elapsed_ms=4000)
@@ -64,15 +65,15 @@ def limit_to_server_time(active_ms: int, elapsed_ms: int | None, *, passed_ms: i
 def work_time(
     db: Database, me: AnnotatorId, active_ms: int, elapsed_ms: int | None, *, since: float | None, now: float
 ) -> WorkTime:
-    """Return the time that is credited to a person for an event, given the times that the browser claims.
+    """Return the working time to credit for one grade, answer or description, given the times that the browser claims.
 
     Args:
-        db: the database, in the transaction that stores the event.
+        db: the database, in the transaction that stores the grade, answer or description.
         me: the person.
         active_ms: claimed active time.
         elapsed_ms: claimed time on screen; None where nobody measured it.
-        since: when they got the work, in seconds since 1970. None, for a seat claimed before this time was stored,
-            counts the time since their previous event.
+        since: when they got the work, in seconds since 1970. If it is None, because an earlier release did not store
+            it, the time since their previous work counts.
         now: seconds since 1970.
     """
     if since is None:

@@ -1,4 +1,4 @@
-"""Detect easily guessed passwords, and say why they are."""
+"""Detect passwords that are easily guessed, and explain why."""
 
 import re
 import unicodedata
@@ -63,7 +63,7 @@ def password_weakness(password: str, name: str) -> str:
 
 
 def _is_common(text: str) -> bool:
-    """Return whether a text is a common word, even with digits and signs around it or in place of its letters.
+    """Return whether a text is a common word, even if digits and signs surround it or replace its letters.
 
     >>> _is_common("passw0rd!2024"), _is_common("$ecret99"), _is_common("grey tram at noon")
     (True, True, False)
@@ -82,7 +82,7 @@ def _letters(text: str) -> str:
 
 
 def _without_runs(text: str) -> str:
-    """Return a text without its runs: characters in the order of a keyboard row, the alphabet or the digits.
+    """Return a text without sequences of characters that follow a keyboard row, the alphabet or the digits.
 
     >>> _without_runs("qwertz-12345"), _without_runs("bluegate")
     ('-', 'bluegate')

@@ -1,13 +1,12 @@
-"""Sign people in, and check permissions: decorators say who may call a verb.
+"""Sign people in, and check permissions with decorators that say who may call a function.
 
-A verb is a function that pages and commands call.
-
-Every call checks the project itself. A caller's `Person` says who they are, never what they may do: their role and
-suspension are read from the project at each call. Only this module makes `Lead` and `Annotator`, so a verb that takes
-one of them runs for nobody else.
+The decorated functions are those that pages and commands call. Each call checks permissions in the project itself. A
+`Person` says who is calling, never what they may do: their role, and whether they are suspended, are read from the
+project at each call. Only this module makes `Lead` and `Annotator` objects, so a function that takes one of them runs
+for nobody else.
 
 *Reads* annotator, identity, session. *Writes* session, known_browser. Tokens are stored as SHA-256, so nothing in the
-database is enough to sign in. argon2 is slow on purpose: keep passwords off the event loop.
+database is enough to sign in. The password hash argon2 is slow on purpose: do not call it on the event loop.
 """
 
 import hashlib
@@ -42,10 +41,11 @@ REFUSED = said("Name or password is wrong, or the account is not open. If both a
 
 
 def require_signed_in(store: Store, person: Person | Operator) -> Lead | Annotator:
-    """Return a person as a `Lead` or an `Annotator`, by the role that they have now.
+    """Return a person as a `Lead` or an `Annotator`, according to the role that they have in the project now.
 
     Raises:
-        NotAllowed: the person is not in this project or is suspended, or `person` is the operator, who has no account.
+        NotAllowed: the person is not in this project or is suspended. Or `person` is the operator, who runs commands on
+            the server and has no account.
     """
     if isinstance(person, Operator):
         raise NotAllowed(said("the operator of the machine has no account here: sign in as a person"))
@@ -86,48 +86,51 @@ def require_annotator(store: Store, person: Person | Operator) -> Annotator:
 
 
 def require_in_charge(store: Store, by: Person | Operator) -> Lead | Operator:
-    """Return a person as a `Lead`, if they are one now; or the operator.
+    """Return a person as a `Lead` if they are one now; return the operator, who runs commands on the server, unchanged.
 
     Raises:
-        NotAllowed: they are neither.
+        NotAllowed: the person is neither.
     """
     return by if isinstance(by, Operator) else require_lead(store, by)
 
 
 def lead_only(verb: Callable[Concatenate[Project, Lead, P], R]) -> Callable[Concatenate[Project, Person, P], R]:
-    """Let only leads call a verb, because it records something under a lead's name or fills a lead's page."""
+    """Let only leads call the decorated function, which acts under a lead's name or fills a lead's page."""
     return _checked(verb, require_lead, "lead_only")
 
 
 def annotator_only(
     verb: Callable[Concatenate[Project, Annotator, P], R],
 ) -> Callable[Concatenate[Project, Person, P], R]:
-    """Let only annotators call a verb."""
+    """Let only annotators call the decorated function."""
     return _checked(verb, require_annotator, "annotator_only")
 
 
 def signed_in(
     verb: Callable[Concatenate[Project, Lead | Annotator, P], R],
 ) -> Callable[Concatenate[Project, Person, P], R]:
-    """Let leads and annotators call a verb; the verb gets a `Lead` or an `Annotator`, and can tell them apart."""
+    """Let leads and annotators call the decorated function, which gets the caller as a `Lead` or an `Annotator`."""
     return _checked(verb, require_signed_in, "signed_in")
 
 
 def in_charge(
     verb: Callable[Concatenate[Project, Lead | Operator, P], R],
 ) -> Callable[Concatenate[Project, Person | Operator, P], R]:
-    """Let leads call a verb, and the operator, who runs commands on the machine that holds the project."""
+    """Let leads call the decorated function, and the operator, who runs commands on the server."""
     return _checked(verb, require_in_charge, "in_charge")
 
 
 def public(verb: Verb) -> Verb:
-    """Let everybody call a verb, also people who have not signed in, and the server itself."""
+    """Let everybody call the decorated function: people who have not signed in, and the server itself."""
     verb.permission = "public"  # type: ignore[attr-defined]
     return verb
 
 
 def commands_only(verb: Verb) -> Verb:
-    """Let only commands on the project's machine call a verb. It checks no permission: no page or route may call it."""
+    """Mark a function that only commands on the server may call: no page or route may use it.
+
+    This checks no permission when the function is called.
+    """
     verb.permission = "commands_only"  # type: ignore[attr-defined]
     return verb
 
@@ -148,7 +151,7 @@ def lead_of(project: Project, lead: Lead) -> Lead:
     """Return a person as a `Lead`, if they are one now.
 
     Raises:
-        NotAllowed: they are not; the message tells them so.
+        NotAllowed: they are not a lead; the message tells them so.
     """
     return lead
 
@@ -158,7 +161,7 @@ def annotator_of(project: Project, annotator: Annotator) -> Annotator:
     """Return a person as an `Annotator`, if they are one now.
 
     Raises:
-        NotAllowed: they are not; the message tells them so.
+        NotAllowed: they are not an annotator; the message tells them so.
     """
     return annotator
 
@@ -175,7 +178,7 @@ def hash_password(password: str, name: str) -> str:
 
 
 def password_matches(hashed: str, password: str) -> bool:
-    """Return whether a password is the one from which a hash was made.
+    """Return whether a password is right, given its stored hash.
 
     Passwords are normalised before hashing. Earlier releases hashed them as typed, so the typed form is tried too.
     """
@@ -191,7 +194,10 @@ def password_matches(hashed: str, password: str) -> bool:
 
 @cache
 def nobodys_hash() -> str:
-    """Return the hash of a password that nobody has, so that an unknown name costs as much work as a known one."""
+    """Return the hash of a random password, to be checked when somebody signs in with an unknown name.
+
+    An unknown name then takes as long as a known one, so timing does not reveal who works here.
+    """
     return _hasher().hash(secrets.token_urlsafe(16))
 
 
@@ -206,8 +212,8 @@ def _hasher() -> "PasswordHasher":
 def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
     """Check a name and a password, and return a session token.
 
-    This is slow on purpose: keep it off the event loop. A refusal does not reveal who works in the project: it always
-    has the same words and takes the same work.
+    Do not call this on the event loop: the check is slow on purpose. A refusal always has the same message and takes
+    the same time, so it does not reveal who works in the project.
 
     Raises:
         SignInRefused: the name or password is wrong, no password is set yet, or the person is suspended.
@@ -225,6 +231,8 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
 @public
 def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> str:
     """Sign in the person whose account an identity provider has confirmed, and return a session token.
+
+    `issuer` names the provider, and `subject` is the account's id there.
 
     Raises:
         SignInRefused: the account is not linked to anybody here, or the person is suspended.
@@ -245,16 +253,19 @@ def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> st
 
 @public
 def person_for(project: Project, token: str, *, now: float) -> Person | None:
-    """Return the person whose session a token is; None if it is over or unknown, or the person is suspended."""
+    """Return the person whose session this token belongs to; None if the session is over or the person is suspended.
+
+    The result is None for an unknown token too.
+    """
     return people.by_session(project.store.db, digest(token), now=now)
 
 
 @public
 def knows_browser(project: Project, name: str, browser: str, *, now: float) -> bool:
-    """Return whether a person signed in with a browser before, and has not ended their sessions since.
+    """Return whether a person signed in with a browser recently, and has not ended their sessions since.
 
-    `name` is the person's name, `browser` the browser's cookie. Nobody without the cookie learns anything from the
-    answer.
+    `name` is the person's name, and `browser` the browser's cookie. Without a valid cookie the result is always False,
+    so it does not reveal who works here.
     """
     account = people.by_name(project.store.db, name.strip())
     if account is None:
@@ -264,10 +275,10 @@ def knows_browser(project: Project, name: str, browser: str, *, now: float) -> b
 
 @public
 def remember_browser(project: Project, session: str, browser: str, *, now: float) -> str:
-    """Record that a session's person uses this browser, and return the cookie by which it is known.
+    """Record that the person of a session uses this browser, and return the cookie that identifies the browser.
 
-    `browser` is the cookie that the browser sent, if any. It is kept only if it is known as this person's already;
-    otherwise somebody else may know it, and the browser gets a new one.
+    `browser` is the cookie that the browser sent, if any. It is returned if this person already signed in with it.
+    Otherwise somebody else may know it, so a new cookie is returned, which replaces the old one for all its users.
     """
     person = person_for(project, session, now=now)
     if person is None:
@@ -282,12 +293,12 @@ def remember_browser(project: Project, session: str, browser: str, *, now: float
 
 
 def new_session(db: Database, person: Person, *, now: float) -> str:
-    """Start a session of a person whose identity was checked, and return its token."""
+    """Start a session for a person whose identity was checked, and return its token."""
     token = secrets.token_urlsafe(32)
     people.add_session(db, person.annotator_id, digest(token), at=now, until=now + SESSION_S)
     return token
 
 
 def digest(token: str) -> str:
-    """Return the hash of a token, which the database stores in its place."""
+    """Return the SHA-256 hash of a token in hex; the database stores the hash instead of the token."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""SQL for people, their invitations, sessions and pauses.
+"""SQL for people, their invitations, sessions and pauses (in which they are handed no pairs).
 
 Only hashes of tokens and passwords are stored.
 """
@@ -18,7 +18,8 @@ from backend.store.engine import Database, insert_returning_id
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """Add a person, who cannot sign in before setting a password.
 
-    Only one transaction writes at a time, so nobody else can take a similar name in the meantime.
+    Only one transaction writes at a time, so nobody else can take a similar name in the meantime. `simulated` marks a
+    person whom the demo made up.
 
     Raises:
         ProjectError: the name is not allowed (see `rules.person_name`), or somebody has the same or a similar name.
@@ -44,14 +45,15 @@ def names(db: Database) -> list[str]:
 
 
 def _alike(db: Database, name: str) -> list[str]:
-    """Return the names of people that are the same as this one if case and unseen characters are ignored."""
+    """Return the stored names that equal `name` when case and invisible characters are ignored."""
     return [other for other in names(db) if rules.name_key(other) == rules.name_key(name)]
 
 
 def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
-    """Return a person and the hash of their password (None: not set yet); None if there is no such person.
+    """Return (person, hash of their password) for a name, or None if there is no such person.
 
-    Case and unseen characters are ignored, unless an earlier release accepted names that differ in nothing else.
+    The hash is None if no password is set yet. Case and invisible characters in `name` are ignored. If several stored
+    names differ only in these, which earlier releases allowed, `name` must equal one of them exactly.
     """
     same = _alike(db, name)
     spelling = name if name in same else same[0] if len(same) == 1 else None
@@ -72,7 +74,7 @@ def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) ->
 
 
 def set_language(db: Database, annotator_id: AnnotatorId, language: str) -> None:
-    """Keep the language that a person chose."""
+    """Store the language that a person chose for the app."""
     db.conn.execute("UPDATE annotator SET language = ? WHERE annotator_id = ?", [language, annotator_id])
 
 
@@ -83,9 +85,9 @@ def language(db: Database, annotator_id: AnnotatorId) -> str | None:
 
 
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Suspend a person, which ends all their sessions; or reinstate them if `suspended` is False.
+    """Suspend a person and end all their sessions; if `suspended` is False, reinstate the person instead.
 
-    A person who was archived is no longer archived afterwards, in both cases.
+    Either way, a person who was archived is no longer archived.
     """
     db.conn.execute(
         "UPDATE annotator SET suspended = ?, archived_at = NULL WHERE annotator_id = ?", [int(suspended), annotator_id]
@@ -95,7 +97,7 @@ def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
 
 
 def archive(db: Database, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Suspend a person and remove them from the lists of people. What they did stays."""
+    """Suspend a person and hide them in lists of people. Their judgements and other work stay."""
     suspend(db, annotator_id, True)
     db.conn.execute("UPDATE annotator SET archived_at = ? WHERE annotator_id = ?", [at, annotator_id])
 
@@ -105,9 +107,9 @@ _OF_AN_ACCOUNT = ("invitation", "session", "known_browser", "draft")
 
 
 def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
-    """Return whether a person appears in any table that records what people did, such as judgements or events.
+    """Return whether a person appears in a table that records what people did, such as judgements or events.
 
-    Tables that belong to the person's account, such as sessions, do not count.
+    Tables that only belong to the person's account, such as sessions, are not searched.
     """
     return any(
         db.conn.execute(f'SELECT 1 FROM "{table}" WHERE {column} = ? LIMIT 1', [annotator_id]).fetchone()
@@ -117,13 +119,13 @@ def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
 
 
 def remove(db: Database, annotator_id: AnnotatorId) -> None:
-    """Delete a person who is not on record, with their account."""
+    """Delete a person and their account. They must have done no recorded work (see `is_on_record`)."""
     for table in (*_OF_AN_ACCOUNT, "annotator"):
         db.conn.execute(f"DELETE FROM {table} WHERE annotator_id = ?", [annotator_id])
 
 
 def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
-    """Add a one-time link for setting a password."""
+    """Store a one-time link with which a person can set a password until `until`, in seconds since 1970."""
     db.conn.execute(
         "INSERT INTO invitation (token_hash, annotator_id, expires_at) VALUES (?, ?, ?)",
         [token_hash, annotator_id, until],
@@ -141,12 +143,12 @@ def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
 
 
 def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
-    """Mark an invitation as used."""
+    """Mark the invitation with this token hash as used."""
     db.conn.execute("UPDATE invitation SET used_at = ? WHERE token_hash = ?", [at, token_hash])
 
 
 def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
-    """Mark every unused link of a person as used, and return how many of them were still valid."""
+    """Mark every unused invitation of a person as used, and return how many of them had not expired."""
     valid: int = db.conn.execute(
         "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
         [annotator_id, at],
@@ -156,7 +158,7 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
 
 
 def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Bind an account of an identity provider to a person."""
+    """Let a person sign in with an account of an identity provider; a person bound to it before loses it."""
     db.conn.execute(
         "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
@@ -165,7 +167,10 @@ def bind_identity(db: Database, issuer: str, subject: str, annotator_id: Annotat
 
 
 def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
-    """Return the person behind an account of an identity provider; None if there is none."""
+    """Return the person linked to an account of an identity provider; None if nobody is.
+
+    `issuer` names the provider, and `subject` is the account's id there.
+    """
     row = db.conn.execute(
         "SELECT a.* FROM identity i JOIN annotator a USING (annotator_id) WHERE i.issuer = ? AND i.subject = ?",
         [issuer, subject],
@@ -174,7 +179,7 @@ def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
 
 
 def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
-    """Add a session, and delete those that have expired."""
+    """Add a session for a person, and delete all sessions that have expired."""
     db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
     db.conn.execute(
         "INSERT INTO session (token_hash, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
@@ -183,7 +188,7 @@ def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at:
 
 
 def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Return the person whose session this is; None if it is over or the person is suspended."""
+    """Return the person whose session has this token hash; None if it is over, or the person is suspended."""
     row = db.conn.execute(
         "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
         "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
@@ -193,12 +198,12 @@ def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
 
 
 def end_session(db: Database, token_hash: str) -> None:
-    """Delete a session."""
+    """Delete the session with this token hash."""
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
 
 
 def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, since: float) -> bool:
-    """Return whether a person signed in with this browser after the instant `since`."""
+    """Return whether a person signed in with this browser after `since`, in seconds since 1970."""
     row = db.conn.execute(
         "SELECT 1 FROM known_browser WHERE browser_hash = ? AND known_at > ? AND annotator_id = ?",
         [browser_hash, since, annotator_id],
@@ -207,12 +212,12 @@ def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *,
 
 
 def rename_browser(db: Database, old_hash: str, new_hash: str) -> None:
-    """Replace the cookie by which a browser is known, for everybody who signed in with it."""
+    """Replace the hash of a browser's cookie by that of a new cookie, for everybody who signed in with that browser."""
     db.conn.execute("UPDATE known_browser SET browser_hash = ? WHERE browser_hash = ?", [new_hash, old_hash])
 
 
 def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, at: float, most: int) -> None:
-    """Record that a person uses a browser, and forget all but the `most` newest of their browsers."""
+    """Record that a person signed in with a browser, and forget all but the `most` newest of their browsers."""
     db.conn.execute(
         "INSERT INTO known_browser (browser_hash, annotator_id, known_at) VALUES (?, ?, ?) "
         "ON CONFLICT (browser_hash, annotator_id) DO UPDATE SET known_at = excluded.known_at",
@@ -226,13 +231,16 @@ def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, a
 
 
 def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
-    """Delete all sessions and known browsers of a person, and return how many sessions these were."""
+    """Delete all sessions and known browsers of a person, and return how many sessions were deleted."""
     db.conn.execute("DELETE FROM known_browser WHERE annotator_id = ?", [annotator_id])
     return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
 
 def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None, reason: str, *, at: float) -> None:
-    """Start a pause of a person. An index of the database refuses a second one at the same time."""
+    """Start a pause, in which a person is handed no pairs.
+
+    The database refuses a second pause of the same person before the first has ended.
+    """
     db.conn.execute(
         "INSERT INTO pause (annotator_id, paused_at, paused_by, reason) VALUES (?, ?, ?, ?)",
         [annotator_id, at, by, reason],
@@ -248,12 +256,12 @@ def end_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId, *, at: f
 
 
 def standing_pause(db: Database, annotator_id: AnnotatorId) -> Pause | None:
-    """Return a person's current pause; None if there is none."""
+    """Return a person's current pause, in which they are handed no pairs; None if they are not paused."""
     return standing_pauses(db, annotator_id).get(annotator_id)
 
 
 def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> dict[AnnotatorId, Pause]:
-    """Return the current pauses of everybody, or of one person, by person."""
+    """Return the current pauses by person, of everybody or of one person; a paused person is handed no pairs."""
     rows = db.conn.execute(
         "SELECT p.annotator_id, p.paused_at, a.name, p.reason FROM pause p LEFT JOIN annotator a "
         "ON a.annotator_id = p.paused_by WHERE p.ended_at IS NULL AND p.annotator_id = coalesce(?, p.annotator_id)",
@@ -263,7 +271,9 @@ def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> di
 
 
 def reviews(db: Database, now: float) -> list[PersonReview]:
-    """Return everybody, each with the number of pairs they graded, in all and today, and the time of the last grade.
+    """Return everybody in the project, each with the number of pairs they graded and the time of their last grade.
+
+    The number of pairs is given in all and for today.
 
     Args:
         db: the database.
@@ -317,7 +327,10 @@ _CREDITED = f"""
 
 
 def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
-    """Return the working time credited to a person for what was stored after an instant, in milliseconds."""
+    """Return how much working time was credited to a person after an instant, in milliseconds.
+
+    `instant` is in seconds since 1970.
+    """
     row = db.conn.execute(
         f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant}
     ).fetchone()
@@ -325,9 +338,9 @@ def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
 
 
 def last_credited(db: Database, me: AnnotatorId) -> float | None:
-    """Return when the person's newest grade, answer or work on a description was stored; None without any.
+    """Return when a person's newest grade, answer or work on a description was stored, in seconds since 1970.
 
-    The time is in seconds since 1970.
+    The result is None if there is none.
     """
     row = db.conn.execute(
         "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement WHERE annotator_id = :me "

@@ -1,7 +1,7 @@
 """Create and open project folders: `reelrank.toml`, `reelrank.db`, and `cache/`, which may be deleted.
 
-The file has the settings that may change at any time. Those that define the campaign (batch size, scale, rule, seats)
-are in the database.
+`reelrank.toml` has the settings that may change at any time. The settings that define the campaign are in the database,
+such as the batch size and the scale of grades.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,11 @@ MAX_CANDIDATES = MOST_CANDIDATES
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """An opened project. Threads may share it."""
+    """An opened project: its folder, settings and database. Threads may share it.
+
+    `live` rereads `reelrank.toml` whenever that file changes. `secret` is random bytes from which the order of each
+    annotator's work is derived, so that nobody can predict it.
+    """
 
     folder: Path
     live: LiveSettings
@@ -62,23 +66,23 @@ class Project:
 
     @property
     def campaign(self) -> Campaign:
-        """The settings of the campaign, read anew each time: another process may have just changed them."""
+        """The settings of the campaign, read from the database each time, because another process may change them."""
         with reading(self.store) as db:
             return rows.campaign(db)
 
     @property
     def embeddings(self) -> Path:
-        """The folder where vectors are cached."""
+        """The folder where embedding vectors are cached."""
         return self.folder / CACHE_FOLDER / "embeddings"
 
     @property
     def lease_s(self) -> float:
-        """The number of seconds for which a pair stays reserved for the person to whom it was handed out."""
+        """The number of seconds for which a pair stays reserved for the annotator to whom it was handed out."""
         return 60 * self.settings.lease_minutes
 
     @property
     def clips(self) -> ClipCache:
-        """The cache of clips: its folder, and how clips are made."""
+        """The cache of clips: its folder, its size limit, and the format in which clips are cut."""
         own = self.settings.clips
         folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
         return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB), own.shared, own.signed_s, self.secret)
@@ -96,7 +100,10 @@ class Project:
         )
 
     def stored_path(self, file: Place) -> str:
-        """Return the path to store for a file: relative if it is inside the project, so that the folder can move."""
+        """Return the text to store in the database for a file or web address.
+
+        The path of a file inside the project is relative to the project's folder, so that the folder can move.
+        """
         if isinstance(file, Address):
             return file.text
         file = file.resolve()
@@ -104,11 +111,11 @@ class Project:
         return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
 
     def file(self, stored: str) -> Path:
-        """Return the file that a stored path names."""
+        """Return the path of the file that `stored_path` stored as this text."""
         return self.folder / stored
 
     def source(self, facts: VideoFacts) -> Source:
-        """Return the source of a measured video: a file, or a folder of frames."""
+        """Return the source from which to read a video: a file, an address, or a folder of frames with its rate."""
         return source_at(place_in(self.folder, facts.path), facts.fps)
 
 
@@ -121,7 +128,15 @@ def create(
     cast: dict[str, str] | None = None,
     grading: Grading | None = None,
 ) -> Project:
-    """Create an empty project, by default with TVR-Ranking's five grades and the name of its folder.
+    """Create an empty project in a folder, and open it.
+
+    Args:
+        folder: the folder of the project, which is created if it is missing.
+        encoder: the sentence encoder that chooses candidates: a name on the model hub, a folder, or `minilm`.
+        encoder_kind: how the encoder makes its vectors: `sup` or `unsup` (SimCSE), or `minilm`.
+        name: the name of the project; that of the folder if empty.
+        cast: names of characters in captions, and the words that replace them.
+        grading: the scale of grades and the guideline; TVR-Ranking's five grades if None.
 
     Raises:
         ProjectError: there is a project already, the folder cannot be written, or see `require_inside`.
@@ -157,7 +172,7 @@ def create(
 
 
 def require_none(folder: Path) -> None:
-    """Refuse a folder that contains a project.
+    """Raise an error if a folder contains a project.
 
     Raises:
         ProjectError: the folder contains a project.
@@ -170,7 +185,7 @@ def require_none(folder: Path) -> None:
 
 @contextmanager
 def undone_if_it_fails(project: Project) -> Iterator[None]:
-    """Remove a newly created project if filling it fails, so that the next try finds the folder free."""
+    """Delete a newly created project's files if the `with` block fails, so that creating it can be tried again."""
     try:
         yield
     except BaseException:
@@ -182,11 +197,12 @@ def undone_if_it_fails(project: Project) -> Iterator[None]:
 
 
 def open_project(folder: Path) -> Project:
-    """Open a project folder.
+    """Open the project in a folder.
 
     Raises:
-        ProjectError: it is not a project, it is unclear which of two databases belongs to it, or see `require_inside`.
-        SchemaOutOfDate: an older or newer version made the project.
+        ProjectError: the folder has no project, it is unclear which of two databases belongs to it, or see
+            `require_inside`.
+        SchemaOutOfDate: an older or newer version of ReelRank wrote the database.
         InputError: `reelrank.toml` is not valid.
     """
     require_inside(folder)
@@ -210,7 +226,11 @@ def open_project(folder: Path) -> Project:
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:
-    """Write another encoder into `reelrank.toml`, and open the project anew."""
+    """Write another sentence encoder into `reelrank.toml`, and return the project opened with it.
+
+    `kind` is `sup`, `unsup` or `minilm`: how the encoder makes its vectors. `dtype` is `fp32` or `bf16`: the number
+    format in which it computes.
+    """
     settings = {"encoder": encoder, "encoder_kind": kind, "encoder_dtype": dtype}
     lines = {key: f"{key} = {toml_value(value)}" for key, value in settings.items()}
     replace_lines(project.folder, lines)

@@ -1,4 +1,4 @@
-"""Data types for a campaign: its settings, scale, guideline and terms; and checks of a guideline. Pure."""
+"""Data types for a campaign: settings, scale of grades, guideline, licence; and functions that check a guideline."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -16,9 +16,10 @@ People = Literal["counted", "joined", "apart"]
 
 @dataclass(frozen=True, slots=True)
 class ExamSettings:
-    """The defaults of an exam.
+    """Default values for a new qualification exam, which annotators must pass before they work.
 
-    `most_missed` is the largest share of answers, in percent, that a person who passes may get wrong.
+    `queries` is the number of queries, and `pairs` the number of pairs of each query. `most_missed` is the largest
+    share of answers that may be wrong in a passed exam, in percent.
     """
 
     queries: int
@@ -28,11 +29,11 @@ class ExamSettings:
 
 @dataclass(frozen=True, slots=True)
 class GoldSettings:
-    """The settings of gold questions: whether they are on, how many there are, and what follows from answers.
+    """The settings of gold questions: pairs with known grades, hidden in an annotator's work to check their care.
 
-    `share` is the share of an annotator's pairs that are gold questions, above 0 and at most 0.5. A person's accuracy
-    is computed from their last `window` answers, once they have given `fewest` answers. A person below `warn` percent
-    is warned. A person below `pause` percent, or below `warn` again, is paused.
+    `share` is the share of an annotator's pairs that are gold questions, above 0 and at most 0.5. An annotator's
+    accuracy is computed from their last `window` answers, once they have given `fewest` answers. Below `warn` percent,
+    they are warned. Below `pause` percent, or below `warn` for the second time, they get no more pairs.
     """
 
     on: bool
@@ -53,11 +54,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """The scale, the rules for grades and the guideline of a campaign.
+    """The scale of grades of a campaign, its rules for combining grades, and the guideline that annotators read.
 
     `tolerance` is how far two grades may differ and still agree. `rounding` says how a mean halfway between two grades
-    is rounded. The examples of the scale belong to `example_query`. `questions` and `reminders` are the guideline's
-    other texts.
+    is rounded. `example_query` is the query to which the examples of all grades belong. `questions` and `reminders` are
+    the other texts of the guideline.
     """
 
     scale: Scale
@@ -71,7 +72,7 @@ class Grading:
 
     @property
     def texts(self) -> list[str]:
-        """Every text that annotators read."""
+        """Every text of the scale and the guideline that annotators read."""
         of_grades = [
             text for grade in self.scale.meanings for text in (grade.label, grade.meaning, grade.detail, grade.example)
         ]
@@ -79,11 +80,11 @@ class Grading:
         return [*of_grades, self.example_query, *of_questions, *self.reminders]
 
     def told(self, text: str, language: str) -> str:
-        """Return the translation of a text into a language, or the text itself if there is none."""
+        """Return the translation of a guideline text into a language, or the text itself if there is none."""
         return self.translations.get(language, {}).get(text, text)
 
     def in_language(self, language: str) -> "Grading":
-        """Return the guideline as readers of a language see it."""
+        """Return a copy with all texts translated into a language; texts without a translation stay as they are."""
 
         def translated(text: str) -> str:
             return self.told(text, language)
@@ -112,7 +113,10 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class GuidelineVersion:
-    """The guideline in force from `since` on (None: from the beginning) until the next version."""
+    """One version of the guideline, in force until the next version.
+
+    `since` is when it began, in seconds since 1970; None for the first version.
+    """
 
     version: int
     since: float | None
@@ -126,8 +130,9 @@ class GuidelineVersion:
 class Campaign:
     """The settings of a campaign that are in the database.
 
-    `rule_version` names the rule that settles pairs. A pair has `seats` at first, and `further_seats` more after
-    escalation.
+    `rule_version` names the rule that turns grades into a relevance. `seats` annotators grade a pair at first, and
+    `further_seats` more if their grades differ too much. `batch_size` is how many pairs of a query are handed out
+    together.
     """
 
     batch_size: int
@@ -142,7 +147,7 @@ class Campaign:
 
     @property
     def scale(self) -> Scale:
-        """The grades that people may give."""
+        """The grades that annotators may give, with their labels and meanings."""
         return self.grading.scale
 
     @property
@@ -155,7 +160,7 @@ class Campaign:
 class Terms:
     """The licence of releases, and how to cite them; both are empty until somebody sets them.
 
-    `by` is the name of a lead; None if the command line set them.
+    `by` is the name of the lead who set them, None if the command line did. `at` is in seconds since 1970.
     """
 
     licence: str = ""
@@ -178,7 +183,7 @@ def grading_problems(
     questions: Sequence[Question],
     reminders: Sequence[str],
 ) -> Iterator[str]:
-    """Yield a sentence for everything that is wrong with a guideline."""
+    """Yield a sentence for each fault of a scale and guideline; nothing if they are valid."""
     count = len(meanings)
     if not 2 <= count <= MOST_GRADES:
         yield said_n(
@@ -222,11 +227,11 @@ def grading_problems(
 
 
 def translation_problems(grading: Grading, notes: Collection[str] = ()) -> Iterator[str]:
-    """Yield a sentence for everything that is wrong with the translations of a valid guideline.
+    """Yield a sentence for each fault in the translations of a guideline that is valid itself.
 
     Args:
-        grading: the guideline.
-        notes: the notes of its examples, which may be translated too.
+        grading: the guideline with its translations.
+        notes: explanations of the guideline's example pairs, which may be translated too.
     """
     for language, texts in grading.translations.items():
         for text in sorted(texts.keys() - set(filter(None, (*grading.texts, *notes)))):

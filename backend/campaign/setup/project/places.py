@@ -1,6 +1,7 @@
-"""List every file and folder that ReelRank writes in a project, and refuse those that are links out of it.
+"""List every file and folder that ReelRank writes in a project, and refuse links that lead out of the project.
 
-A project folder may come from a stranger. If `cache/clips` were a link, ReelRank would delete old files in its target.
+A project folder may come from a stranger. If `cache/clips` were a link, ReelRank would delete old files in the folder
+to which it leads.
 """
 
 import os
@@ -41,10 +42,10 @@ def is_project(folder: Path) -> bool:
 
 
 def require_inside(folder: Path) -> None:
-    """Refuse a project that would read, overwrite or delete files outside its folder.
+    """Refuse a project folder with links through which files outside it would be read, overwritten or deleted.
 
     Raises:
-        ProjectError: one of `PLACES` is a link that leads out of the folder.
+        ProjectError: a file or folder that ReelRank writes (see `PLACES`) is a link that leads out of the project.
     """
     for place in entries(folder):
         if os.path.islink(place) and leads_out(place, folder):
@@ -59,7 +60,7 @@ def require_inside(folder: Path) -> None:
 
 
 def entries(folder: Path) -> Iterator[Path]:
-    """Yield the paths of all `PLACES` of a project, whether they exist or not."""
+    """Yield the path of each file and folder in `PLACES`; where a place is a pattern such as `cache/*`, all matches."""
     for place in PLACES:
         path = folder / place
         if "*" not in path.name:

@@ -1,4 +1,4 @@
-"""SQL for the settings of the campaign, its scale, and the guideline with its versions."""
+"""SQL for the settings of the campaign, its scale of grades, and the versions of the guideline."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ from backend.store.engine import Database
 
 
 def campaign(db: Database) -> Campaign:
-    """Return the settings of the campaign, read anew: another process may have just changed them."""
+    """Return the settings of the campaign, read anew at each call, because another process may change them."""
     row = db.conn.execute(
         "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, tutorial "
         "FROM campaign"
@@ -37,13 +37,16 @@ def campaign(db: Database) -> Campaign:
 
 
 def rule(db: Database) -> tuple[str, int, Rounding]:
-    """Return (version of the consensus rule, tolerance, rounding), which turn the grades of a pair into a verdict."""
+    """Return (version of the consensus rule, tolerance, rounding), from which a pair's grades get a verdict.
+
+    The tolerance is how far two grades may differ and still agree.
+    """
     row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
     return row[0], row[1], Rounding(row[2])
 
 
 def gold(db: Database) -> GoldSettings:
-    """Return the settings of gold questions."""
+    """Return the settings of gold questions: pairs with known grades, hidden in annotators' work."""
     row = db.conn.execute(
         "SELECT gold, gold_share, gold_window, gold_fewest, gold_warn, gold_pause FROM campaign"
     ).fetchone()
@@ -51,7 +54,7 @@ def gold(db: Database) -> GoldSettings:
 
 
 def set_gold(db: Database, new: GoldSettings) -> None:
-    """Store the settings of gold questions."""
+    """Store the settings of gold questions: pairs with known grades, hidden in annotators' work."""
     db.conn.execute(
         "UPDATE campaign SET gold = ?, gold_share = ?, gold_window = ?, gold_fewest = ?, gold_warn = ?, gold_pause = ?",
         [new.on, new.share, new.window, new.fewest, new.warn, new.pause],
@@ -59,18 +62,24 @@ def set_gold(db: Database, new: GoldSettings) -> None:
 
 
 def gold_key(db: Database) -> str:
-    """Return the key that decides everybody's order of gold questions; empty before it was ever set."""
+    """Return the random key from which each annotator's order of gold questions is derived; empty if none is set.
+
+    A gold question is a pair with a known grade, hidden in annotators' work.
+    """
     key: str = db.conn.execute("SELECT gold_key FROM campaign").fetchone()[0]
     return key
 
 
 def set_gold_key(db: Database, key: str) -> None:
-    """Store the key that decides everybody's order of gold questions."""
+    """Store the random key from which each annotator's order of gold questions is derived.
+
+    A gold question is a pair with a known grade, hidden in annotators' work.
+    """
     db.conn.execute("UPDATE campaign SET gold_key = ?", [key])
 
 
 def grading(db: Database) -> Grading:
-    """Return the scale, the tolerance and the guideline of this campaign."""
+    """Return the scale of grades, the rules for combining grades, and the guideline of this campaign."""
     tolerance, rounding, example_query = db.conn.execute(
         "SELECT tolerance, rounding, example_query FROM campaign"
     ).fetchone()
@@ -88,14 +97,17 @@ def grading(db: Database) -> Grading:
 
 
 def set_grading(db: Database, new: Grading) -> None:
-    """Store the scale, the tolerance and the guideline of a project that is being created."""
+    """Store the scale and the guideline of a project that is being created.
+
+    The tolerance (how far two grades may differ) and the rounding of means are stored too.
+    """
     _replace_grades(db, new)
     _store_texts(db, new)
     db.conn.execute("UPDATE guideline_version SET words = ? WHERE version = 1", [_encoded(new)])
 
 
 def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
-    """Add a version of the guideline, in force from now on, and return its number.
+    """Store a new version of the guideline, which applies from now on, and return its number.
 
     The database refuses a different number of grades once somebody has graded.
     """
@@ -148,13 +160,13 @@ def set_tutorial(db: Database, on: bool) -> None:
 
 
 def scale(db: Database) -> Scale:
-    """Return the grades that people may give."""
+    """Return the grades that annotators may give, with their labels and meanings."""
     rows = db.conn.execute("SELECT grade, label, meaning, detail, example FROM scale ORDER BY grade")
     return Scale(tuple(GradeMeaning(*row) for row in rows))
 
 
 def set_batch_size(db: Database, size: int) -> None:
-    """Store how many candidates of a query are handed out together; the schema accepts 1 to 40."""
+    """Store how many candidates of a query are handed out together; the database accepts 1 to 40."""
     db.conn.execute("UPDATE campaign SET batch_size = ?", [size])
 
 
@@ -170,7 +182,7 @@ def _replace_grades(db: Database, new: Grading) -> None:
 
 
 def _store_texts(db: Database, new: Grading) -> None:
-    """Store everything of a guideline except its grades."""
+    """Store all parts of a guideline except its grades: texts, tolerance and rounding."""
     db.conn.execute(
         "UPDATE campaign SET tolerance = ?, rounding = ?, example_query = ?",
         [new.tolerance, new.rounding.value, new.example_query],

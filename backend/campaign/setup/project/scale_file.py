@@ -1,6 +1,6 @@
-"""Read a scale other than TVR-Ranking's five grades: one that comes with ReelRank, or a TOML file.
+"""Read a scale of grades that differs from TVR-Ranking's five: one that comes with ReelRank, or a TOML file.
 
-Such a file has everything about grades that differs between campaigns. See `scales/matches.toml` for an example.
+The file has the grades, the rules for combining them, and the guideline. See `scales/matches.toml` for an example.
 """
 
 from collections.abc import Collection
@@ -43,16 +43,16 @@ class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def scale_names() -> list[str]:
-    """Return the names of the scales that come with ReelRank."""
+    """Return the names of the scales of grades that come with ReelRank."""
     return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 
 def load_scale(name: str) -> Grading:
-    """Return the scale with this name, or the one in the file at this path.
+    """Return the scale of this name that comes with ReelRank; otherwise read the scale file with this path.
 
     Raises:
         ProjectError: there is neither such a scale nor such a file.
-        InputError: everything that is wrong with the file.
+        InputError: the file is not valid; the error lists everything that is wrong.
     """
     if name in scale_names():
         return read(FOLDER / f"{name}.toml")
@@ -68,14 +68,14 @@ def load_scale(name: str) -> Grading:
 
 
 def read(file: Path, notes: Collection[str] = ()) -> Grading:
-    """Return the scale in a file.
+    """Read a scale of grades and its guideline from a TOML file.
 
     Args:
-        file: a TOML file.
-        notes: the notes of examples, which the file may translate.
+        file: the TOML file.
+        notes: explanations of the guideline's example pairs, which the file may translate.
 
     Raises:
-        InputError: everything that is wrong with the file.
+        InputError: the file is not valid; the error lists everything that is wrong.
     """
     data = file_bytes(file)
     try:

@@ -1,6 +1,7 @@
 """Create a project with its sentence encoder, and load the encoder that a project's settings name.
 
-*Reads* the settings and the files of the encoder. *Writes* the folder of a new project.
+The encoder turns queries and captions into vectors, to find candidates. *Reads* the settings and the files of the
+encoder. *Writes* the folder of a new project.
 """
 
 from pathlib import Path
@@ -16,13 +17,14 @@ from backend.encoders.sentence import DEFAULT_NAME, Encoder, EncoderSpec
 def init_project(
     folder: Path, *, encoder: str | None = None, kind: str | None = None, scale: str | None = None
 ) -> Project:
-    """Create an empty project.
+    """Create an empty project, and return it.
 
     Args:
         folder: the folder of the project, which is created.
-        encoder: a name on the model hub, a folder, or `minilm`; SimCSE from the model hub if None.
-        kind: the kind of encoder; recognised from its name if None.
-        scale: the name of a scale (`matches`) or the path of a scale file; TVR-Ranking's five grades if None.
+        encoder: the sentence encoder that chooses candidates: a name on the model hub, a folder, or `minilm`; SimCSE
+            from the model hub if None.
+        kind: how the encoder makes its vectors, `sup`, `unsup` or `minilm`; recognised from its name if None.
+        scale: the name of a scale of grades (`matches`) or the path of a scale file; TVR-Ranking's five grades if None.
 
     Raises:
         ProjectError: there is a project already, or the folder cannot be written.
@@ -34,13 +36,13 @@ def init_project(
 
 
 def encoder_spec(project: Project) -> EncoderSpec:
-    """Return the encoder that the project's settings name, with all that follows from its name."""
+    """Return the specification of the encoder that the project's settings name: its name, kind and number format."""
     settings = project.settings
     return sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
 
 
 def load_encoder(project: Project, where: Where = HERE) -> Encoder:
-    """Load the sentence encoder of a project; `where` says on which machines it runs.
+    """Load the sentence encoder of a project; `where` says on which machines it is to run, by default on this one.
 
     Raises:
         EncoderUnavailable: the encoder cannot be found.

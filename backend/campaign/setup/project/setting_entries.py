@@ -1,4 +1,4 @@
-"""The description of a setting, and the settings that are in the database or in the environment."""
+"""The type that describes a setting, and the settings that are in the database or in environment variables."""
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
@@ -11,7 +11,7 @@ from backend.core.server_options import BASE_PATH_VARIABLE, LOG_VARIABLE, METRIC
 
 
 class Home(StrEnum):
-    """The place where a setting is stored."""
+    """Where a setting is stored: in `reelrank.toml`, in the database, or in an environment variable."""
 
     FILE = "reelrank.toml"
     CAMPAIGN = "database"
@@ -20,12 +20,15 @@ class Home(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingEntry:
-    """The description of one setting, which checks, pages and documents use.
+    """The description of one setting, from which values are checked and pages and documents are made.
 
-    `home` is the place where the setting is stored, and `key` its name there. `meaning` is a sentence that explains it.
-    `default` is None where there is none. A number has the unit `unit`; it is at least `least`, above `above` and at
-    most `most`. A text is one of `choices`. Leads do not read about a setting that is not `listed`. They change a
-    setting of the file on the page Settings, where it is called `label`. If they cannot, `operator_only` says why.
+    - `key` is the name of the setting in its `home`, the place where it is stored.
+    - `meaning` is a sentence that explains it. `default` is its default value, or None.
+    - For a number: `unit`, and the limits `least` (inclusive), `above` (exclusive) and `most` (inclusive).
+    - For a text: `choices` are the allowed values; any text is allowed if there are none.
+    - If `listed` is False, leads do not see the setting.
+    - `label` is its name on the page Settings, where leads change it. If only the operator of the server may change it,
+      `operator_only` says why.
     """
 
     key: str

@@ -1,7 +1,7 @@
-"""The settings of a project; those of `reelrank.toml` are fields with type, range, default, unit and meaning.
+"""Define the settings of a project: the fields of these types are the settings in `reelrank.toml`.
 
-These types check the file when it is read, and a new file is made from them. `SETTINGS` lists the settings of the file,
-the database and the environment.
+The type of a field has the range, unit and meaning of the setting. The types check the file when it is read, and a new
+file is made from them. `SETTINGS` lists all settings, including those in the database and in environment variables.
 """
 
 import re
@@ -25,11 +25,11 @@ _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """The description of a setting of the file; its type and its default are those of the field.
+    """The description of a setting in `reelrank.toml`, attached to the field that holds its value.
 
-    A new file has `comment` above the setting; None stands for `meaning`. If `group` is True, a blank line comes before
-    the comment. A setting with an `example` is written as a commented-out line with that value. See `SettingEntry` for
-    `listed`, `label` and `operator_only`.
+    A new file has `comment` above the setting, or `meaning` if `comment` is None. If `group` is True, a blank line
+    comes before the comment. If there is an `example`, a new file has it in a commented-out line. `SettingEntry`
+    explains `listed`, `label` and `operator_only`.
     """
 
     meaning: str
@@ -44,7 +44,7 @@ class SettingInfo:
 
 
 class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings for making imprecise captions."""
+    """The settings for rewriting captions so that they leave out specifics such as names."""
 
     people: Annotated[
         People,
@@ -82,7 +82,7 @@ Rate = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
 class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pay for an hour of work. Without a rate no pay is computed."""
+    """What annotators are paid for an hour of work. Without a rate, no pay is computed."""
 
     hourly_rate: Annotated[
         Rate | None,
@@ -99,7 +99,7 @@ class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings for making and keeping clips."""
+    """How clips, the videos of single moments, are cut and stored."""
 
     format: Annotated[
         ClipForm,
@@ -174,13 +174,13 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shared(self) -> Address | None:
-        """The bucket in which several front ends share their clips; None if there is none."""
+        """The address of the bucket in which several server processes share their clips; None if there is none."""
         place = place_of(self.bucket)
         return place if isinstance(place, Address) else None
 
 
 class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings of `reelrank.toml`."""
+    """All settings that `reelrank.toml` may contain."""
 
     name: Annotated[
         str, SettingInfo(said("What people call the project."), label=said("Name of the project"), listed=False)
@@ -311,7 +311,11 @@ def is_web_address(text: str) -> bool:
 
 
 def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iterator[SettingEntry]:
-    """Yield the settings of the file; those in a section have the key `section.key`."""
+    """Yield a description of each setting in `reelrank.toml`.
+
+    A setting in the section `[pay]` has a key such as `pay.currency`. `section` is the type of a section of the file,
+    and `path` the prefix of its keys.
+    """
     for field in fields(section):
         about, inner = about_field(field), bare_type(field)
         if is_section(inner):
@@ -336,22 +340,22 @@ def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iter
 
 
 def about_field(field: FieldInfo) -> SettingInfo:
-    """Return the description of a field of the settings."""
+    """Return the description that is attached to a field of a settings type."""
     return next(item for item in field.type.__metadata__ if isinstance(item, SettingInfo))
 
 
 def bare_type(field: FieldInfo) -> Any:
-    """Return the type of a field without its annotations."""
+    """Return the type of a field, such as `str`, without the description attached to it."""
     return get_args(field.type)[0]
 
 
 def is_section(kind: Any) -> bool:
-    """Return whether a type is a section of the file."""
+    """Return whether a type stands for a section of `reelrank.toml`, such as `[pay]`."""
     return isinstance(kind, type) and issubclass(kind, Struct)
 
 
 def _metadata(kind: Any) -> Iterator[Any]:
-    """Yield the annotations of a type, and of the types that it is made of."""
+    """Yield the annotations of a type, and those of its type arguments at any depth."""
     yield from getattr(kind, "__metadata__", ())
     for inner in get_args(kind):
         yield from _metadata(inner)

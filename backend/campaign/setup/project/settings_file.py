@@ -32,7 +32,7 @@ def read_settings(folder: Path) -> ProjectSettings:
     """Read and check `reelrank.toml`.
 
     Raises:
-        InputError: the file is not valid, or names a batch size, which is in the database now.
+        InputError: the file is not valid, or an old file that still sets the batch size, which is now in the database.
     """
     path = folder / SETTINGS_FILE
     if BATCH_SIZE in read_toml(path):
@@ -49,19 +49,19 @@ def read_settings(folder: Path) -> ProjectSettings:
 
 
 class LiveSettings:
-    """The settings of a project folder, read again whenever the file has changed.
+    """The settings of a project folder, read again whenever its `reelrank.toml` has changed.
 
-    While the file cannot be read or is not valid, the settings that were read last stay in force.
+    While the file cannot be read or is not valid, the last valid settings stay in use.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Read the file; raise `InputError` if it is not valid."""
+        """Read the settings of a project folder; raise `InputError` if its file is not valid."""
         self._folder = folder
         self._read = (self._version(), read_settings(folder))
 
     @property
     def current(self) -> ProjectSettings:
-        """The settings in force."""
+        """The newest valid settings; the file is read again if it has changed."""
         version, settings = self._read
         with suppress(ReelRankError, OSError):
             if (now := self._version()) != version:
@@ -86,7 +86,7 @@ def why_read_only(folder: Path) -> str:
 
 
 def old_batch_size(folder: Path) -> int | None:
-    """Return the batch size in an old `reelrank.toml`, from before it was in the database; None if it has none.
+    """Return the batch size that an old `reelrank.toml` sets; None if the file sets none. It is now in the database.
 
     Raises:
         InputError: the value is not a batch size, or the file cannot be read as TOML.
@@ -101,12 +101,15 @@ def old_batch_size(folder: Path) -> int | None:
 
 
 def retire_batch_size(folder: Path) -> None:
-    """Replace the batch size in `reelrank.toml` by a comment that says where it is now."""
+    """Replace the batch size in an old `reelrank.toml` by a comment that says where it is stored now."""
     replace_lines(folder, {BATCH_SIZE: MOVED})
 
 
 def replace_lines(folder: Path, lines: dict[str, str]) -> None:
-    """Replace the lines that set these keys, and leave every other line as it is; a missing line is added on top."""
+    """Replace lines of `reelrank.toml`. `lines` maps the key of each top-level setting to its new line.
+
+    If no line sets the key yet, the new line is added at the top of the file. All other lines stay as they are.
+    """
     path = folder / SETTINGS_FILE
     content = path.read_text(encoding="utf-8").splitlines()
     for key, line in lines.items():
@@ -141,7 +144,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all: a server may be reading it, and the power may fail."""
+    """Write a file atomically. A server never reads a half-written file, even after a power failure."""
     with atomic_file(path) as part:
         part.write_text(text, encoding="utf-8")
         if path.exists():
@@ -152,12 +155,12 @@ ADDRESS_VARIABLE = DATABASE.key
 
 
 def database_address(folder: Path) -> str:
-    """Return the address of a project's database in PostgreSQL; empty if it is the file in the folder.
+    """Return the address of a project's database in PostgreSQL; empty if the database is the file in the folder.
 
-    The environment overrides `reelrank.toml`, so that no file needs to contain a password.
+    The environment variable `REELRANK_DATABASE` overrides `reelrank.toml`, so that no file needs to contain a password.
 
     Raises:
-        InputError: the value found there is not an address.
+        InputError: the value is not an address.
     """
     address = os.environ.get(ADDRESS_VARIABLE, "")
     if address:
@@ -166,7 +169,11 @@ def database_address(folder: Path) -> str:
 
 
 def written_address(folder: Path) -> str:
-    """Return the database address in `reelrank.toml`, whatever the environment says; empty if it has none."""
+    """Return the database address in `reelrank.toml`, ignoring environment variables; empty if there is none.
+
+    Raises:
+        InputError: the value is not an address.
+    """
     if not (folder / SETTINGS_FILE).exists():
         return ""
     address = str(read_toml(folder / SETTINGS_FILE).get("database", ""))
@@ -176,10 +183,10 @@ def written_address(folder: Path) -> str:
 
 
 def require_database(folder: Path) -> None:
-    """Refuse a folder without a database in it and without the address of one.
+    """Refuse a project folder that has neither a database file nor the address of a database.
 
     Raises:
-        ProjectError: it has no database; the message names possible causes, and what to do.
+        ProjectError: the folder has no database; the message names possible causes, and what to do.
     """
     if (folder / SETTINGS_FILE).exists() and not (folder / DATABASE_FILE).exists():
         raise ProjectError(
@@ -197,10 +204,10 @@ def require_database(folder: Path) -> None:
 
 
 def require_file(folder: Path) -> None:
-    """Refuse a project whose database is at an address instead of in its folder.
+    """Raise an error if the database of a project is in PostgreSQL instead of in the project's folder.
 
     Raises:
-        ProjectError: the database is at an address.
+        ProjectError: the database is in PostgreSQL.
     """
     if database_address(folder):
         raise ProjectError(
@@ -212,10 +219,11 @@ def require_file(folder: Path) -> None:
 
 
 def require_elsewhere(folder: Path, target: str) -> None:
-    """Refuse to move a database that is at an address already, or that the environment looks for at another address.
+    """Refuse to move a project's database to the address `target` if it is in PostgreSQL already.
 
     Raises:
-        ProjectError: the database is at an address already, or `REELRANK_DATABASE` names another address than `target`.
+        ProjectError: the database is in PostgreSQL already, or `REELRANK_DATABASE` names another address than `target`.
+            Every command would then look for the database at that other address.
     """
     from_environment = os.environ.get(ADDRESS_VARIABLE, "")
     current = written_address(folder) or ("" if (folder / DATABASE_FILE).exists() else from_environment)
@@ -239,14 +247,14 @@ def require_elsewhere(folder: Path, target: str) -> None:
 
 
 def require_address(place: Path | str, address: str) -> None:
-    """Refuse a text that is not an address of PostgreSQL.
+    """Refuse a text that is not a valid address of a PostgreSQL database.
 
     Args:
-        place: the file or variable that contains it.
+        place: the file or environment variable that contains the text, for the error message.
         address: the text; the message does not show its password.
 
     Raises:
-        InputError: it is not an address.
+        InputError: the text is not an address.
     """
     if not address.startswith(("postgresql://", "postgres://")):
         raise InputError.single(
@@ -269,10 +277,10 @@ def require_address(place: Path | str, address: str) -> None:
 
 
 def set_database(folder: Path, address: str) -> None:
-    """Write the address of the database into `reelrank.toml`; an empty one stands for the file in the folder.
+    """Write the address of the database into `reelrank.toml`, without its password.
 
-    A password is left out: only people write passwords into files. An address in the file that leads to the same
-    database stays as it is.
+    An empty address stands for the database file in the folder. If the file has an address that differs only in the
+    password, it stays as it is.
     """
     bare, current = without_password(address), read_toml(folder / SETTINGS_FILE).get("database")
     if (address or current is not None) and (current is None or without_password(str(current)) != bare):

@@ -1,4 +1,4 @@
-"""Write a new `reelrank.toml` from the list of settings, and edit values in one that people have edited."""
+"""Write a new `reelrank.toml`, and change values in an existing file without losing people's comments."""
 
 import re
 import textwrap
@@ -16,7 +16,10 @@ _WIDTH = 120
 
 
 def template() -> str:
-    """Return a new `reelrank.toml`, with placeholders for the cast and for settings without a default.
+    """Return the text of a new `reelrank.toml`, with placeholders such as `{name}` for `str.format`.
+
+    There is one placeholder for each setting without a default, and `{cast}` for the lines that replace names in
+    captions.
 
     >>> template().splitlines()[1:3]
     ['name = {name}', '']
@@ -58,10 +61,11 @@ _VALUE = re.compile(r"""=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'#]*?)(?P<comment>\s
 
 
 def with_values(text: str, changes: Mapping[KeyPath, object]) -> str:
-    r"""Return the text of a settings file with the values in `changes`, and everything else as it is.
+    r"""Return the text of a settings file with new values; everything else stays as it is.
 
-    The value None removes the line of a setting. If the values cannot be edited line by line, the file is written anew,
-    with the comments of a new file.
+    `changes` maps the path of each value, such as `("pay", "hourly_rate")`, to its new value. None turns the setting's
+    line into a comment. If the values cannot be edited line by line, the text of a new file is returned, with its
+    comments.
 
     >>> print(with_values("[pay] # a month\nhourly_rate = 11 # gross", {("pay", "hourly_rate"): 12.5}))
     [pay] # a month
@@ -129,7 +133,10 @@ def _edited(text: str, changes: Mapping[KeyPath, object]) -> str:
 
 
 def _body(lines: list[str], section: Sequence[str]) -> tuple[int, int]:
-    """Return the index of a section's first line, and of the line after its last. A missing section is added."""
+    """Return (index of a section's first line, index after its last line) in `lines`, counted from 0.
+
+    If the section is missing, it is added at the end. An empty `section` stands for the lines before the first section.
+    """
     headers = [n for n, line in enumerate(lines) if _HEADER.match(line)]
     first = 0
     if section:

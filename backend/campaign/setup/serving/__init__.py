@@ -1,1 +1,1 @@
-"""State and jobs that all front ends of a project share."""
+"""State and background jobs that all server processes of a project share."""

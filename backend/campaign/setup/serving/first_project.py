@@ -1,4 +1,6 @@
-"""Create a project and its first lead together, by the one-time link of `reelrank serve` in an empty folder.
+"""Create a project and its first lead in the browser.
+
+`reelrank serve` in an empty folder prints a one-time link to the page that does this.
 
 *Reads* nothing. *Writes* the folder of a new project, its first lead and their session, and the server's address.
 """
@@ -36,10 +38,10 @@ def may_begin(folder: Path) -> bool:
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse a folder in which this user cannot create a project.
+    """Raise an error if this process cannot create a project in a folder.
 
     Raises:
-        ProjectError: the folder cannot be written. If it is missing, the nearest existing folder above it counts.
+        ProjectError: the folder cannot be written. If it is missing, the nearest existing folder above it is checked.
     """
     existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
@@ -49,12 +51,12 @@ def require_writable(folder: Path) -> None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Return whether a folder contains a project whose creation is complete."""
+    """Return whether a folder contains a finished project, and not one that is still being created."""
     return is_project(folder) and is_free(folder / LOCK_FILE) is not False
 
 
 def scales() -> list[str]:
-    """Return the names of the scales that a new project may have; the empty name is TVR-Ranking's scale."""
+    """Return the names of the scales of grades that a new project may have; "" stands for TVR-Ranking's scale."""
     return ["", *scale_file.scale_names()]
 
 
@@ -70,7 +72,7 @@ def create_first_project(
     public_address: str = "",
     now: float,
 ) -> str:
-    """Create a project with its first lead, and return a session token for the lead. A failure leaves nothing.
+    """Create a project with its first lead, and return a session token for the lead. A failure leaves nothing behind.
 
     Args:
         folder: the folder of the project, missing or empty.
@@ -80,7 +82,7 @@ def create_first_project(
         encoder: one of `ENCODERS`.
         lead: the name of the first lead.
         password: the password of the first lead.
-        public_address: the address at which people open the app, if it is another one. Links use it from now on.
+        public_address: the address at which people open the app, to be used in links; empty if it is `address`.
         now: seconds since 1970.
 
     Raises:

@@ -1,9 +1,9 @@
-"""Record the background jobs of a project, so that every front end shows them and a lead can cancel them.
+"""Record the background jobs of a project, so that every server process shows them and a lead can cancel them.
 
-A job takes longer than a request. The front end or command that starts it runs it in a separate process, which holds a
-lock file meanwhile. If that process is killed, the system frees the lock, so everybody learns of it in seconds. In the
-database each job is all or nothing: one that is interrupted or cancelled leaves nothing half-done. Only one job at a
-time may change the project. Jobs that only read may run at the same time, but never the same one twice.
+A job takes longer than a request. The process that starts it runs it in a separate process, which holds a lock file
+meanwhile. If the job's process is killed, the system frees the lock, so other processes learn of it in seconds. A job
+changes the database in one transaction: if it is interrupted or cancelled, nothing is changed. Only one job at a time
+may change the project. Jobs that only read may run at the same time, but the same job never runs twice at once.
 
 *Reads* and *writes* job, and files of jobs in the project's cache folder.
 """
@@ -59,22 +59,22 @@ def begin_job(
     *,
     now: float,
 ) -> str | None:
-    """Record that a job starts, and delete outdated jobs of its kind; see `rules.outdated_jobs`.
+    """Record that a background job starts, and delete older jobs of its kind; see `rules.outdated_jobs`.
 
     Args:
         project: the project.
-        by: the lead or operator who asks for it.
+        by: the lead or operator who starts it.
         kind: the kind of job.
         subject: tells jobs of one kind apart, such as the step of the project's setup.
         title: the title that people read, such as `Importing moments.jsonl`.
-        asked: values that its page needs to know afterwards, kept with the job.
+        asked: the options of the job, stored with it for the page that shows its result.
         now: seconds since 1970.
 
     Returns:
-        The key for `run_job`; None if the same read-only job already runs.
+        The key of the job, for `run_job`; None if the same read-only job already runs.
 
     Raises:
-        ProjectError: another job that changes the project is running, at any front end.
+        ProjectError: another job that changes the project is running, started from any server process.
     """
     job = Job(secrets.token_urlsafe(12), kind, subject, title, "", now, asked=dict(asked))
     files = list((project.folder / CACHE_FOLDER).glob("job-*"))  # listed first: files of later jobs stay
@@ -106,13 +106,13 @@ def begin_job(
 
 @lead_only
 def list_jobs(project: Project, lead: Lead, *, now: float) -> list[Job]:
-    """Return all jobs that were not dismissed, newest first, whichever front end runs them."""
+    """Return all jobs that were not dismissed, newest first, whichever server process runs them."""
     return _current_jobs(project, project.store.db, now)
 
 
 @lead_only
 def dismiss_job(project: Project, lead: Lead, key: str, *, now: float) -> None:
-    """Dismiss a job that has ended, so that no page shows it. A running job stays."""
+    """Delete a job that has ended, so that no page shows it. A running job stays."""
     with writing(project.store) as db:
         ended = [job.key for job in _current_jobs(project, db, now) if not job.is_running]
         rows.remove_jobs(db, {key} & {*ended})
@@ -120,9 +120,9 @@ def dismiss_job(project: Project, lead: Lead, key: str, *, now: float) -> None:
 
 @lead_only
 def cancel_job(project: Project, lead: Lead, key: str) -> None:
-    """Stop a job at the next step that it reports; what it did so far is undone.
+    """Ask a running job to stop: it ends when it next reports progress, and its changes are undone.
 
-    A job that is writing its last step at this moment may still finish.
+    A job that is in its last step may still finish.
 
     Raises:
         ProjectError: the job has ended already.
@@ -134,7 +134,10 @@ def cancel_job(project: Project, lead: Lead, key: str) -> None:
 
 @lead_only
 def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Result | None:
-    """Return the result of a job; None if its file is missing or from another version of ReelRank."""
+    """Return the result that a job stored, converted to the type `kind`.
+
+    The result is None if its file is missing, or was written by another version of ReelRank.
+    """
     with suppress(FileNotFoundError):
         release, result = msgspec.json.decode(_file(project, key, "json").read_bytes())
         if release == __version__:
@@ -145,9 +148,9 @@ def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Re
 @public
 @contextmanager
 def job_lock(project: Project, key: str) -> Iterator[None]:
-    """Wait until no other process holds the lock file of a job, then hold it for the `with` block.
+    """Hold the lock file of a job for the `with` block, after waiting until no other process holds it.
 
-    The process that runs a job holds its lock file.
+    The process that runs a job holds its lock file, so that others notice when it ends.
     """
     file = _file(project, key, "lock")
     make_private_folder(file.parent)
@@ -157,13 +160,14 @@ def job_lock(project: Project, key: str) -> Iterator[None]:
 
 @public
 def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
-    """Run a job, and record its progress and outcome.
+    """Run the function of a job, and record its progress and how it ended.
 
     Returns:
-        The refusal, which is also recorded; None if the job succeeded or was cancelled.
+        The error that stopped the job and that its page shows, if it is one of ReelRank's own; None if the job
+        succeeded or was cancelled. Any other error is raised.
 
     Raises:
-        StoreUnavailable: the outcome cannot be recorded.
+        StoreUnavailable: the end of the job cannot be recorded.
     """
     try:
         with reporting(project, key) as progress:
@@ -191,7 +195,7 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 @public
 @contextmanager
 def reporting(project: Project, key: str) -> Iterator[Progress]:
-    """Yield a function to which a job tells its progress, and store that progress from a thread of its own.
+    """Yield a function with which a job reports its progress; a separate thread stores what it reports.
 
     The job cannot store its progress itself, because it may be inside its only transaction. The yielded function raises
     `JobCancelled` once a lead has cancelled the job.
@@ -229,14 +233,21 @@ def reporting(project: Project, key: str) -> Iterator[Progress]:
 
 @public
 def report_progress(project: Project, key: str, what: str, done: int, total: int, *, now: float) -> None:
-    """Record the progress of a job. Call it at least every 30 s, or the job counts as interrupted."""
+    """Record the progress of a job: the name of its current step, and how many of `total` steps are done.
+
+    Each report also shows that the job still runs. Where no lock file shows it, a job counts as interrupted after 60 s
+    without a report.
+    """
     with writing(project.store) as db:
         rows.report_progress(db, key, what, done, total, at=now)
 
 
 @public
 def end_job(project: Project, key: str, state: JobState, outcome: JobOutcome, refusal: str = "", *, now: float) -> None:
-    """Record how a job ended. A job that counted as interrupted may still record its end."""
+    """Record how a job ended, even if it was already counted as interrupted.
+
+    `outcome` is the result in words. `refusal` is the message of the error that stopped the job, if any.
+    """
     with writing(project.store) as db:
         rows.end_job(db, key, state, outcome, refusal, at=now)
 
@@ -255,7 +266,7 @@ def _current_jobs(project: Project, db: Database, now: float) -> list[Job]:
 
 
 def _with_messages(value: Any) -> Any:
-    """Return a value read from JSON, in which every stored text is turned back into a translatable message."""
+    """Return a value read from JSON, with each text in it turned back into a translatable message."""
     if isinstance(value, str):
         return from_stored(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Data types for failed sign-ins, jobs and drafts."""
+"""Data types for failed sign-ins, background jobs, and drafts (what people typed before their session ended)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,14 +23,18 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """The delay of an attempt to sign in: refused for `refused_s`, or held back for `held_s` before it is checked."""
+    """How an attempt to sign in is delayed after failed attempts, in seconds.
+
+    If `refused_s` is above 0, the attempt is refused, and the next one is possible after that time. Otherwise the
+    password is checked after `held_s`.
+    """
 
     refused_s: int = 0
     held_s: float = 0.0
 
 
 class JobKind(StrEnum):
-    """The kinds of jobs."""
+    """The kinds of background jobs, such as making a release or cutting clips."""
 
     SET_UP = "set up"
     """A step of the page Set up, which its `subject` names."""
@@ -44,12 +48,12 @@ class JobKind(StrEnum):
 
     @property
     def changes_project(self) -> bool:
-        """Return whether such jobs change the project. Those run one at a time; read-only jobs run beside them."""
+        """Return whether jobs of this kind change the project. Such jobs run one at a time."""
         return self in (JobKind.SET_UP, JobKind.RELEASE)
 
 
 class JobState(StrEnum):
-    """The state of a job."""
+    """The state of a background job: running, or how it ended."""
 
     UNDER_WAY = "under way"
     DONE = "done"
@@ -64,14 +68,14 @@ class JobState(StrEnum):
 
 
 class OutcomeTable(msgspec.Struct, frozen=True):
-    """A table of an outcome; its cells are plain text."""
+    """A table in the result of a background job, with its headings and rows as plain text."""
 
     head: list[str]
     rows: list[list[str]]
 
 
 class JobOutcome(msgspec.Struct, frozen=True):
-    """The outcome of a job: sentences and tables, as plain text."""
+    """The result of a background job as people read it: sentences and tables in plain text."""
 
     sentences: list[str] = []
     tables: list[OutcomeTable] = []
@@ -86,9 +90,10 @@ class JobCancelled(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWithResult:
-    """An outcome in words, and a result for `job_result`.
+    """The result of a background job, both as people read it (`outcome`) and as data (`result`).
 
-    The result is stored apart, because it is too large to read whenever somebody looks at the job.
+    The data is stored in a file of its own, because it is too large to read whenever somebody looks at the job.
+    `job_result` returns it.
     """
 
     outcome: JobOutcome
@@ -96,10 +101,11 @@ class OutcomeWithResult:
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A job that takes longer than a request.
+    """A background job: work that takes longer than a request.
 
-    `what` names the work that it is doing, of which `done` of `total` steps are done. `total` is 0 until it is known.
-    `subject` tells jobs of one kind apart. `asked` has the options of the job, which its page needs afterwards.
+    `what` names the current work, and `done` of its `total` steps are done; `total` is 0 until it is known. `subject`
+    tells jobs of one kind apart. `refusal` says why the job could not be done. `began_at` is in seconds since 1970.
+    `asked` has the options of the job, for the page that shows its result.
     """
 
     key: str

@@ -1,4 +1,7 @@
-"""SQL for failed sign-ins, drafts and jobs."""
+"""SQL for failed sign-ins, background jobs, and drafts (what people typed before their session ended).
+
+A counter of failed sign-ins has a kind, such as `name` or `address`, and the hash of its value.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,12 +23,15 @@ from backend.store.engine import Database
 
 
 def forget_failures(db: Database, *, until: float) -> None:
-    """Delete the failures whose last attempt was at `until` or earlier."""
+    """Delete counters of failed sign-ins whose last failure was at `until` or earlier, in seconds since 1970."""
     db.conn.execute("DELETE FROM sign_in_attempt WHERE last_at <= ?", [until])
 
 
 def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
-    """Return the failures of each counter, by its kind; empty counters are left out. `who` maps kind to digest."""
+    """Return the failed sign-ins that each counter has, by kind of counter; counters without failures are left out.
+
+    `who` maps each kind of counter, such as `name` or `address`, to the hash of its value.
+    """
     counters = {}
     for kind, digest in who.items():
         row = db.conn.execute(
@@ -37,7 +43,10 @@ def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
 
 
 def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
-    """Count one more failure of a counter."""
+    """Add one failed sign-in to a counter.
+
+    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    """
     db.conn.execute(
         "INSERT INTO sign_in_attempt (kind, who, failures, last_at) VALUES (?, ?, 1, ?) ON CONFLICT (kind, who) "
         "DO UPDATE SET failures = sign_in_attempt.failures + 1, last_at = excluded.last_at",
@@ -46,18 +55,27 @@ def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
 
 
 def drop_failures(db: Database, kind: str, who: str) -> None:
-    """Delete all failures of a counter."""
+    """Reset a counter of failed sign-ins to zero.
+
+    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    """
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, who])
 
 
 def take_failure_back(db: Database, kind: str, who: str) -> None:
-    """Subtract one failure from a counter, because that attempt succeeded."""
+    """Subtract one from a counter of failed sign-ins, because an attempt that it counted has succeeded.
+
+    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    """
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ? AND failures = 1", [kind, who])
     db.conn.execute("UPDATE sign_in_attempt SET failures = failures - 1 WHERE kind = ? AND who = ?", [kind, who])
 
 
 def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str, Typed], *, at: float) -> None:
-    """Store a person's draft; it replaces an older one at the same place."""
+    """Store what a person had typed on a page when their session ended; it replaces an older draft of the same page.
+
+    `place` is the path of the page, and `typed` maps the fields to their values.
+    """
     plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in typed.items()}
     db.conn.execute(
         "INSERT INTO draft (annotator_id, place, typed, kept_at) VALUES (?, ?, ?, ?) ON CONFLICT (annotator_id, place) "
@@ -67,13 +85,16 @@ def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str
 
 
 def has_draft(db: Database, person: AnnotatorId, place: str) -> bool:
-    """Return whether a person has a draft at a place, however old."""
+    """Return whether a draft is stored of what a person had typed on the page with the path `place`, however old."""
     cursor = db.conn.execute("SELECT 1 FROM draft WHERE annotator_id = ? AND place = ?", [person, place])
     return cursor.fetchone() is not None
 
 
 def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed]:
-    """Return a person's draft at a place, and delete it; empty if there is none."""
+    """Return what a person had typed on a page when their session ended, by field, and delete this draft.
+
+    `place` is the path of the page. The result is empty if there is no draft.
+    """
     row = db.conn.execute(
         "DELETE FROM draft WHERE annotator_id = ? AND place = ? RETURNING typed", [person, place]
     ).fetchone()
@@ -82,12 +103,15 @@ def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed
 
 
 def forget_drafts(db: Database, *, until: float) -> None:
-    """Delete the drafts that were stored at `until` or earlier."""
+    """Delete drafts that were stored at `until` or earlier, in seconds since 1970."""
     db.conn.execute("DELETE FROM draft WHERE kept_at <= ?", [until])
 
 
 def jobs(db: Database) -> list[tuple[Job, float]]:
-    """Return all jobs as last reported, with the time of that report, newest first."""
+    """Return (job as it was last reported, time of that report) for all jobs, newest first.
+
+    Times are in seconds since 1970.
+    """
     rows = db.conn.execute(
         "SELECT j.*, a.name FROM job j LEFT JOIN annotator a ON a.annotator_id = j.begun_by ORDER BY j.job_id DESC"
     )
@@ -116,7 +140,7 @@ def jobs(db: Database) -> list[tuple[Job, float]]:
 
 
 def begin_job(db: Database, job: Job, by: AnnotatorId | None) -> None:
-    """Insert a job that starts."""
+    """Insert a job that starts now; `by` is the lead who started it, None for a command."""
     db.conn.execute(
         "INSERT INTO job (job_key, kind, subject, changes_project, title, begun_by, began_at, heard_at, asked) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -128,7 +152,7 @@ def begin_job(db: Database, job: Job, by: AnnotatorId | None) -> None:
 
 
 def report_progress(db: Database, key: str, what: str, done: int, total: int, *, at: float) -> None:
-    """Update the progress of a job. A deleted job stays deleted."""
+    """Update the progress of a job. If the job was deleted meanwhile, nothing happens."""
     db.conn.execute(
         "UPDATE job SET what = ?, done = ?, total = ?, heard_at = ? WHERE job_key = ?",
         [to_stored(what), done, total, at, key],
@@ -136,7 +160,7 @@ def report_progress(db: Database, key: str, what: str, done: int, total: int, *,
 
 
 def cancel_job(db: Database, key: str, by: AnnotatorId) -> bool:
-    """Ask a running job to stop, and return whether there was one."""
+    """Ask a running job to stop. Return False if no job with this key is running."""
     statement = "UPDATE job SET cancelled_by = ? WHERE job_key = ? AND state = 'under way'"
     return db.conn.execute(statement, [by, key]).rowcount > 0
 
@@ -148,7 +172,7 @@ def is_cancelled(db: Database, key: str) -> bool:
 
 
 def end_job(db: Database, key: str, state: JobState, outcome: JobOutcome, refusal: str, *, at: float) -> None:
-    """Record the end of a job. A deleted job stays deleted."""
+    """Record how a job ended. If the job was deleted meanwhile, nothing happens."""
     db.conn.execute(
         "UPDATE job SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE job_key = ?",
         [state.value, msgspec.json.encode(outcome, enc_hook=to_stored).decode(), to_stored(refusal), at, key],
@@ -156,12 +180,12 @@ def end_job(db: Database, key: str, state: JobState, outcome: JobOutcome, refusa
 
 
 def remove_jobs(db: Database, keys: Iterable[str]) -> None:
-    """Delete jobs."""
+    """Delete the jobs with these keys."""
     db.conn.executemany("DELETE FROM job WHERE job_key = ?", [[key] for key in keys])
 
 
 def _recalled(outcome: JobOutcome) -> JobOutcome:
-    """Return an outcome in which stored texts are translatable messages again."""
+    """Return the result of a job with each stored text in it turned back into a translatable message."""
     tables = [
         OutcomeTable(list(map(from_stored, table.head)), [list(map(from_stored, row)) for row in table.rows])
         for table in outcome.tables

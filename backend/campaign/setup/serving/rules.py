@@ -1,4 +1,7 @@
-"""Rules for sign-in delays, interrupted and outdated jobs, and drafts. Pure functions."""
+"""Rules for sign-in delays, background jobs, and drafts (what people typed before their session ended).
+
+All functions are pure.
+"""
 
 import hashlib
 import math
@@ -28,13 +31,13 @@ MOST_CHARACTERS = 20_000
 
 
 def sign_in_counters(name: str, address: str, browser: str | None = None) -> dict[str, str]:
-    """Return the counters that an attempt to sign in counts for, as digests by kind.
+    """Return the counters of failed sign-ins to which an attempt belongs: a mapping from kind to hash.
 
     Args:
-        name: the name that was typed, however it is spelled.
+        name: the name that was typed; case and outer spaces do not matter.
         address: the network address of the attempt.
-        browser: the cookie of a browser on which this person signed in before. Its attempts have a counter of their
-            own, so that attempts by others do not delay it.
+        browser: the cookie of a browser on which this person signed in before. Attempts from it have a counter of their
+            own, so that failures of others do not delay them.
 
     >>> sorted(sign_in_counters("Ana", "10.0.0.1")), sorted(sign_in_counters("Ana", "10.0.0.1", "a cookie"))
     (['address', 'name', 'pair'], ['browser'])
@@ -49,7 +52,9 @@ def sign_in_counters(name: str, address: str, browser: str | None = None) -> dic
 
 
 def delay_s(kind: str, failures: int) -> int:
-    """Return the seconds between the last failure and the next attempt: none at first, then 1, 2, 4 and so on.
+    """Return how many seconds must pass after the last failed sign-in: none at first, then 1, 2, 4 and so on.
+
+    `kind` says by what the failures were counted: `pair` (name and address together), `browser`, `name` or `address`.
 
     >>> [delay_s("pair", failures) for failures in (2, 3, 4, 11, 12, 1000)]
     [0, 1, 2, 256, 300, 300]
@@ -59,14 +64,14 @@ def delay_s(kind: str, failures: int) -> int:
 
 
 def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
-    """Return how an attempt to sign in is delayed.
+    """Return how an attempt to sign in is delayed because of earlier failures.
 
     After failures of the same person (same name and address, or a known browser) the attempt is refused, for up to five
     minutes. After failures of others (same name, or same address) it is only held back, for up to ten seconds. So
     nobody can lock anybody else out.
 
     Args:
-        failed: earlier failures, by kind of counter.
+        failed: earlier failures by kind of counter: `pair` (name and address together), `browser`, `name` or `address`.
         now: seconds since 1970.
 
     >>> delay({"pair": Failures(4, 10.0), "name": Failures(4, 10.0)}, now=10.5)
@@ -85,12 +90,13 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
 
 
 def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: float) -> Job:
-    """Return a job with its current state: interrupted if its lock is free, or if it was silent for too long.
+    """Return a job with its current state: interrupted if its process has ended or has not reported for too long.
 
     Args:
         job: the job as it was last reported.
-        heard_at: the time of that report, in seconds since 1970.
-        lock_is_free: whether nobody holds its lock file; None where this machine has no such file.
+        heard_at: the time of its last report, in seconds since 1970.
+        lock_is_free: True if no process holds the lock file of the job, False if one does; None where this machine has
+            no such file.
         now: seconds since 1970.
     """
     silent_s = UNHEARD_S if lock_is_free is None else QUIET_S if lock_is_free else math.inf
@@ -100,23 +106,23 @@ def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: fl
 
 
 def outdated_jobs(jobs: Sequence[Job], kind: JobKind) -> list[Job]:
-    """Return the ended jobs to delete when another job of their kind starts.
+    """Return the ended jobs of a kind to delete when a new job of this kind starts.
 
-    `KEPT` says how many jobs of a kind stay, by default one. The job that starts is one of them, so one fewer of the
-    ended jobs stay, the newest ones.
+    At most `KEPT` jobs of a kind are kept, or one if `KEPT` does not name the kind. The new job is one of them; the
+    others are the newest ended jobs.
 
     Args:
         jobs: all jobs of the project, the newest first.
-        kind: the kind of the job that starts.
+        kind: the kind of the new job.
     """
     ended = [job for job in jobs if job.kind is kind and not job.is_running]
     return ended[KEPT.get(kind, 1) - 1 :]
 
 
 def draft_values(values: Mapping[str, object]) -> dict[str, Typed]:
-    """Return the values of a form that a draft keeps: texts, numbers and frozen sets, but no buttons or files.
+    """Return the values of a form to keep as a draft: texts, numbers and frozen sets, but no buttons or files.
 
-    If the values are too long together, none are kept.
+    If the values have more than 20,000 characters together, the result is empty.
 
     >>> draft_values({"reason": "wrote it", "button": True, "file": object()})
     {'reason': 'wrote it'}

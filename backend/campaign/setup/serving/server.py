@@ -1,6 +1,6 @@
-"""Record where a project is served, and check whether a front end can serve it.
+"""Record where a project is served, and check whether a server process can serve it.
 
-A proxy, a container engine or systemd asks for this check before it sends anybody to the front end.
+A proxy, a container engine or systemd asks for the check before it sends requests to the process.
 """
 
 import os
@@ -23,7 +23,10 @@ USUAL_ADDRESS = "http://127.0.0.1:8501"
 
 
 class Lacking(StrEnum):
-    """A reason why a front end cannot serve. Strangers see only its value."""
+    """A reason why a server process cannot serve a project.
+
+    The health check shows only the value, such as `database`, because it answers people who have not signed in.
+    """
 
     DATABASE = "database"
     """The database cannot be read."""
@@ -35,27 +38,27 @@ class Lacking(StrEnum):
 
 @public
 def missing_for_serving(project: Project) -> tuple[Lacking, ...]:
-    """Return what keeps this front end from serving, in the order of `Lacking`; empty if it can serve.
+    """Return the reasons why this server process cannot serve the project; empty if it can.
 
-    The check writes a file without a name to the folder of clips, so no file is left behind.
+    The order is that of `Lacking`. To check the folder of clips, a temporary file is written there and deleted.
     """
     return (*_in_database(project.store), *_in_clips(project.clips))
 
 
 @commands_only
 def note_address(project: Project, url: str) -> int:
-    """Store the address on which a project is served, for links that commands print and for `served_at`.
+    """Store the address on which a project is served; commands print it in links, and `served_at` returns it.
 
     Returns:
-        A file descriptor. While it is open, the project counts as served there. It may be open in this process, or in
-        the program that replaces it by `exec`.
+        A file descriptor. The project counts as served at this address while it is open, here or in the program that
+        replaces this process by `exec`.
     """
     write_whole(project.folder / ADDRESS_FILE, f"{url}\n")
     return share(project.folder / ADDRESS_FILE)
 
 
 def served_at(folder: Path) -> str:
-    """Return the address of the newest server of a project; "" if that has ended or there was none."""
+    """Return the address of the newest server of a project; "" if that server has stopped or there was none."""
     try:
         handle = os.open(folder / ADDRESS_FILE, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -66,7 +69,11 @@ def served_at(folder: Path) -> str:
 
 @commands_only
 def address(project: Project) -> str:
-    """Return the address for links to a project: its public address, or else the one it was last served on."""
+    """Return the address to use in links to a project.
+
+    It is the public address from the settings, or else the address on which the project was last served, or else the
+    usual local address.
+    """
     if project.settings.public_address:
         return project.settings.public_address
     path = project.folder / ADDRESS_FILE

@@ -1,7 +1,6 @@
-"""Change settings of `reelrank.toml` from the page Settings.
+"""Change settings in `reelrank.toml` from the page Settings.
 
-*Reads* the file. *Writes* the file, events. The types of the settings check every value, as they do when the file is
-read.
+*Reads* `reelrank.toml`. *Writes* `reelrank.toml`, events. New values are checked as when the file is read.
 """
 
 import tomllib
@@ -40,7 +39,11 @@ EDITABLE = tuple(setting for setting in SETTINGS if setting.home is Home.FILE an
 
 @dataclass(frozen=True, slots=True)
 class FileSettings:
-    """The content of `reelrank.toml`. `fixed` says why nothing of it can be changed here, or is empty."""
+    """The settings in `reelrank.toml`, as leads see them.
+
+    `fixed` says why this server cannot change the file, and is empty if it can. `several_files` is True if other
+    machines may serve the same project with a settings file of their own.
+    """
 
     values: Mapping[str, Value]
     """Values by key, including settings that only the operator sets. A database address has no password."""
@@ -51,10 +54,10 @@ class FileSettings:
 
 @lead_only
 def file_settings(project: Project, lead: Lead) -> FileSettings:
-    """Return the current content of `reelrank.toml`.
+    """Return the current settings in `reelrank.toml`, as leads see them.
 
     Raises:
-        InputError: the file is not valid, so that the settings read before stay in force.
+        InputError: the file is not valid, so that the server still uses the settings it read before.
     """
     values = _values(read_settings(project.folder))
     return FileSettings(
@@ -68,16 +71,16 @@ def file_settings(project: Project, lead: Lead) -> FileSettings:
 def change_settings(
     project: Project, lead: Lead, changes: Mapping[str, tuple[Value, Value]], *, now: float
 ) -> list[str]:
-    """Write new values into `reelrank.toml`, all or none, and return the keys that changed.
+    """Write new values into `reelrank.toml`, and return the keys that changed. If one is refused, none is written.
 
     Args:
-        project: the project; its settings are in force at once, here and in every process that serves the folder.
+        project: the project. Every process that serves its folder uses the new values at once.
         lead: the lead who changes them.
-        changes: by key, the value that the lead saw and the new one.
+        changes: maps the key of each setting to (value that the lead saw, new value).
         now: seconds since 1970.
 
     Raises:
-        NotAllowed: only the operator sets one of them.
+        NotAllowed: only the operator of the server may change one of the settings.
         Overtaken: a value in the file is no longer the one that the lead saw.
         ProjectError: a value is refused, or the file is read-only.
         InputError: the file as it is now is not valid.
@@ -123,7 +126,7 @@ def change_settings(
 
 
 def value_words(value: Value | tuple[str, ...]) -> str:
-    """Return a value in the form in which people read it."""
+    """Return the value of a setting as text for people; a dash if it is empty."""
     if value is None or value == "" or value == {} or value == ():
         return "–"
     if isinstance(value, tuple):
@@ -145,7 +148,11 @@ def _value(settings: ProjectSettings, key: str) -> Any:
 
 
 def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, object]]:
-    """Yield the places in the file that change, each with its new value."""
+    """Yield (path in the settings file, new value) for each value that changes.
+
+    A setting with one entry per name yields only the entries that differ. The new value None stands for a removed
+    entry.
+    """
     path = tuple(key.split("."))
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         yield path, after
@@ -156,7 +163,7 @@ def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, ob
 
 
 def _fault(entry: SettingEntry, value: Value) -> str:
-    """Return what is wrong with a value, given the range of its setting; an empty text if nothing is."""
+    """Return what is wrong with a new value of a setting, as a sentence; an empty text if nothing is."""
     numbers = [*value.values()] if isinstance(value, Mapping) else [value]
     for item in numbers:
         if isinstance(item, str):
@@ -176,7 +183,7 @@ def _fault(entry: SettingEntry, value: Value) -> str:
 
 
 def _require_understood(text: str) -> None:
-    """Refuse a text that could not be read back as settings."""
+    """Raise ProjectError if a text is not a valid settings file."""
     try:
         msgspec.convert(tomllib.loads(text), ProjectSettings)
     except (ValueError, msgspec.MsgspecError) as error:

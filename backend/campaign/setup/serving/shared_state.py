@@ -1,7 +1,7 @@
-"""Share failed sign-ins and drafts between the front ends of a project.
+"""Share failed sign-ins and drafts between the server processes of a project.
 
 Failures slow down people who guess passwords, without locking anybody out. A draft is what a person had typed when
-their session ended. It is kept for an hour only, because it is not part of any record. It is never kept in the browser,
+their session ended. It is deleted after an hour, because it is not part of any record. It is never kept in the browser,
 where the next person at the same computer would find it.
 
 *Reads* and *writes* sign_in_attempt and draft.
@@ -20,16 +20,17 @@ from backend.store.connection import writing
 
 @public
 def begin_attempt(project: Project, name: str, address: str, browser: str | None, *, now: float) -> Delay:
-    """Count an attempt to sign in as a failure until it succeeds, and return how it is delayed.
+    """Count an attempt to sign in as failed, before its password is checked, and return how it is delayed.
 
-    It counts before the password is checked. Otherwise a hundred requests sent at once would be a hundred free guesses
-    while the first is checked. Names that nobody has count like any other. An attempt that is refused does not count.
+    `attempt_succeeded` corrects the count if the password is right. Counting afterwards would give a hundred requests
+    sent at once a hundred free guesses. Names that nobody has are counted too. An attempt that is refused is not
+    counted.
 
     Args:
         project: the project.
         name: the name that was typed.
         address: the network address of the attempt.
-        browser: its cookie, if this person signed in with it before (`knows_browser`).
+        browser: the browser's cookie, if this person signed in with the browser before (`knows_browser`).
         now: seconds since 1970.
     """
     who = rules.sign_in_counters(name, address, browser)
@@ -44,9 +45,10 @@ def begin_attempt(project: Project, name: str, address: str, browser: str | None
 
 @public
 def attempt_succeeded(project: Project, name: str, address: str, browser: str | None) -> None:
-    """Forget the failures of the person who made this attempt, because the password was right.
+    """Correct the counts of failed sign-ins after an attempt with the right password.
 
-    The counters of the name and of the address lose only this attempt, so that nothing changes for others.
+    The failures of this person at this address, or in this known browser, are forgotten. Other failures with the same
+    name or address may be somebody else's. They still count, except for this attempt itself.
     """
     who = rules.sign_in_counters(name, address, browser)
     with writing(project.store) as db:
@@ -59,9 +61,10 @@ def attempt_succeeded(project: Project, name: str, address: str, browser: str | 
 
 @public
 def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mapping[str, object], *, now: float) -> None:
-    """Store what a person had typed on the page at `/place` when their session ended; for them alone, for an hour.
+    """Store what a person had typed on a page when their session ended, for an hour; only they can read it.
 
-    A person's newer draft at a place replaces the older one.
+    `place` is the path of the page, and `values` maps the fields to their values. A newer draft of a page replaces the
+    person's older one.
     """
     typed = rules.draft_values(values)
     if not typed:
@@ -73,7 +76,10 @@ def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mappin
 
 @signed_in
 def take_draft(project: Project, person: Lead | Annotator, place: str, *, now: float) -> dict[str, Typed]:
-    """Return what a person had typed at a place, and delete it; empty if there is none, or it is too old."""
+    """Return what a person had typed on a page when their session ended, by field, and delete this draft.
+
+    `place` is the path of the page. The result is empty if there is no draft, or it is more than an hour old.
+    """
     if not rows.has_draft(project.store.db, person.annotator_id, place):
         return {}  # every run of every page comes here, so it must not write
     with writing(project.store) as db:
