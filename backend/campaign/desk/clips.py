@@ -1,7 +1,7 @@
 """Find the clip of a pair for a user who may see it, and stop handing out clips that are broken.
 
-An annotator may see the clips of three kinds of pairs: those assigned to them now, those that they graded last, and
-those of their exam. While paused, they see none. Leads may see every clip.
+An annotator may see the clips of three kinds of pairs: those reserved for them to grade now, those that they graded
+last, and those of their exam. While paused, they see none. Leads may see every clip.
 
 *Reads* accounts, seats, exams, skips, videos. *Writes* skips, clip faults, seats, events.
 """
@@ -191,7 +191,7 @@ def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRo
 def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> bool:
     """Return whether an annotator may see a pair's clip; never while they are paused.
 
-    They may if the pair is in their exam (`item`), is assigned to them now, or was graded by them recently.
+    They may if the pair is in their exam (`item`), is reserved for them now, or was graded by them recently.
     """
     me = person.annotator_id
     if assignments.is_paused(db, me):

@@ -122,7 +122,7 @@ def shown(project: Project, person: Lead | Annotator, pair: PairKey, *, now: flo
     """Record that the clip of a pair is on this person's screen.
 
     If the pair was given to them because others disagreed, those others can no longer change their grades. Nothing
-    happens if the pair is not assigned to this person now.
+    happens if the pair is not reserved for this person now.
     """
     require_desk(project, person)
     if isinstance(person, Annotator):

@@ -21,7 +21,7 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a project, such as that every judged pair has a grade.
+    """One check of a project, such as that the files of all videos are still in their places.
 
     `meaning` explains a fault and what to do about it. `look(project, db, now)` returns a text for each fault.
     `repair(project, now)` mends the faults; it is None if a repair could lose something.

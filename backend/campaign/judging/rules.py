@@ -172,7 +172,7 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
 def renewal_interval_s(lease_s: float) -> float:
     """Return after how many seconds a grading page asks the server to extend the reservation of its pairs.
 
-    A pair is reserved for `lease_s` seconds, the lease.
+    A pair is reserved for `lease_s` seconds, called the lease.
 
     The wait is a third of the lease, and at most four minutes. The browser checks only every quarter of this wait
     whether it is over. The server ignores a request that comes within `renewal_slack_s` of the last renewal. With

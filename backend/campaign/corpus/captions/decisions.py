@@ -86,8 +86,8 @@ def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
 def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | None, *, now: float) -> None:
     """Accept a rewrite that waits for a decision, with the given text, or reject it.
 
-    A rejected rewrite makes no query. The decision covers all captions with the same published text. Sending the same
-    decision again changes nothing.
+    No query is drawn from a rejected rewrite. The decision covers all captions with the same published text. Sending
+    the same decision again changes nothing.
 
     Args:
         project: the project.

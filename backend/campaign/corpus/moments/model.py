@@ -70,7 +70,10 @@ class ProposeReport:
 
 @dataclass(frozen=True, slots=True)
 class MomentRow:
-    """A moment with its numbers of captions and pairs; if it is `used`, it cannot be changed."""
+    """A moment with its numbers of captions and of pairs (query and moment) to grade.
+
+    If something uses it, such as a caption or a pair, `used` is True and the moment cannot be changed.
+    """
 
     moment_id: MomentId
     video: str

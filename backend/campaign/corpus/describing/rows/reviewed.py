@@ -187,7 +187,7 @@ def caption_of(db: Database, moment_id: MomentId, text: str) -> tuple[int, bool]
 
 
 def is_candidate(db: Database, moment_id: MomentId) -> bool:
-    """Return whether the moment was chosen for a query, so that annotators may have to grade it."""
+    """Return whether the moment was chosen as a candidate for a query, so that annotators may have to grade it."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM candidate WHERE moment_id = :id) OR EXISTS (SELECT 1 FROM pair "
         "WHERE moment_id = :id)",
