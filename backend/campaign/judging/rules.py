@@ -200,7 +200,7 @@ ITEM_NAME = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
 
 
 def names_item(key: PairKey) -> bool:
-    """Return whether a key from a browser is that of a pair in an exam; keys of pairs in normal work have no `-`.
+    """Return whether a key from a browser is that of a pair in an exam; keys of pairs in normal work are shorter.
 
     >>> names_item(PairKey("0123456789abcdef-7r")), names_item(PairKey("0123456789abcdef"))
     (True, False)
