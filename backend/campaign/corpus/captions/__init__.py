@@ -1,1 +1,1 @@
-"""Captions in use: rewrite them, decide on rewrites, and correct them."""
+"""Rewrite published captions without names, let leads accept or reject the rewrites, and correct caption texts."""
