@@ -30,8 +30,7 @@ from backend.store.connection import reading
 
 @in_charge
 def funnel(project: Project, by: Lead | Operator) -> Funnel:
-    """Return how many of the pairs given to annotators are waiting, settled, escalated, discarded or decided by a lead.
-    """
+    """Return how many of the pairs given to annotators wait for grades, are settled, escalated or discarded."""
     with reading(project.store) as db:
         return rules.funnel(rows.fates(db))
 

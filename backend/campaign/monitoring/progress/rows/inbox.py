@@ -16,7 +16,7 @@ _OPEN = "coalesce(c.verdict, 'escalated') = 'escalated'"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many things of a kind wait, when the newest came (seconds since 1970), and the people they are about."""
+    """How many tasks of one kind a lead has, when the newest arose (seconds since 1970), and the people concerned."""
 
     count: int = 0
     newest: float | None = None
