@@ -363,7 +363,7 @@ def all_sources(db: Database) -> list[CandidateSource]:
 
 
 def pooling_state(db: Database) -> tuple[int, ...]:
-    """Return counts that change whenever the input of a pooling changes."""
+    """Return numbers of which at least one changes whenever the input of a pooling changes."""
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM candidate), (SELECT count(*) FROM pair), (SELECT count(*) FROM moment), "
         "(SELECT coalesce(max(moment_id), 0) FROM moment), (SELECT count(*) FROM query), (SELECT count(*) FROM source)"
@@ -372,9 +372,9 @@ def pooling_state(db: Database) -> tuple[int, ...]:
 
 
 def last_part(db: Database) -> int:
-    """Return the highest `part` of any source; 0 if there are no sources.
+    """Return the number of the latest pooling that added sources of candidates; 0 if there are no sources.
 
-    It is 1 for the sources of the original lists, and higher for those of later poolings.
+    It is 1 for the sources of the original candidate lists, and higher for those of later poolings.
     """
     return int(db.conn.execute("SELECT coalesce(max(part), 0) FROM source").fetchone()[0])
 
