@@ -1,4 +1,4 @@
-"""Data types of the page Explore: the funnel, relevance bins, sources, coverage and durations."""
+"""Data types of the page Explore: pairs by stage of judging, relevance bins, sources, coverage of videos, durations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Funnel:
 
     @property
     def graded_by_two(self) -> int:
-        """Pairs that have their first two grades, or a lead's decision instead."""
+        """Number of pairs that have their first two grades, or a lead's decision instead."""
         return self.pairs - self.waiting_first
 
 
@@ -74,7 +74,7 @@ class RelevanceBin:
 
     @property
     def decided(self) -> int:
-        """Pairs with a relevance."""
+        """Number of pairs with a relevance."""
         return sum(self.counts)
 
     @property

@@ -124,7 +124,7 @@ def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lastin
 
 
 def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
-    """Return the coverage of each show, summed over its videos, the show with most pairs first."""
+    """Return for each show how much of its videos was given to annotators, the show with most pairs first."""
     members: defaultdict[str | None, list[VideoCoverage]] = defaultdict(list)
     for video in videos:
         members[video.show].append(video)
@@ -156,12 +156,12 @@ def table(
     | Sequence[AgreedQuery]
     | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
-    """Convert one table of the page to the rows of a CSV file. Each row maps column names to values."""
+    """Convert one table of the page Explore to the rows of a CSV file. Each row maps column names to values."""
     return [_row(item) for item in found]
 
 
 def lasting_table(found: Lasting) -> list[dict[str, Any]]:
-    """Convert the bars of durations to the rows of a CSV file. Each row maps column names to values."""
+    """Convert a histogram of durations to the rows of a CSV file. Each row is a bar and maps column names to values."""
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 

@@ -43,7 +43,10 @@ def explored_version(project: Project, by: Lead | Operator) -> str:
 
 @in_charge
 def relevances_along(project: Project, by: Lead | Operator, along: BinnedBy) -> list[RelevanceBin]:
-    """Return relevance in bins of similarity, rank or moment duration. Pairs without relevance are counted apart."""
+    """Return the pairs' relevances in bins of one property: similarity, rank or duration of the moment.
+
+    Pairs without a relevance are counted apart.
+    """
     with reading(project.store) as db:
         return rules.bins(along, rows.relevances(db, along), project_rows.campaign(db).scale.highest)
 

@@ -1,6 +1,6 @@
 """Compute the cost of working time, and forecast the time and cost that remain. Pure functions.
 
-Times are whole milliseconds, as they were measured. Money is exact.
+Times are whole milliseconds, as they were measured. Amounts of money are exact decimals.
 """
 
 from collections import defaultdict
@@ -81,9 +81,9 @@ class Outlook:
     """How much work is still to come, and what it may cost.
 
     `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `stuck` counts
-    needed grades that no annotator can give. `disputed` is the share of pairs whose first two grades disagreed.
-    `seconds` is the working time per judgement. `hours` and `cost` are (expected, low, high) with the ends of a 95 %
-    interval. `reason` says why there is no estimate or no interval.
+    needed grades that no annotator can give. `disputed` is the share of pairs whose first two grades disagreed; None
+    while there are too few. `seconds` is the working time per judgement. `hours` and `cost` are (expected, low, high)
+    with the ends of a 95 % interval. `reason` says why there is no estimate or no interval.
     """
 
     needed: int

@@ -39,7 +39,7 @@ _QUARTER_S = 900
 def agreement_board(
     project: Project, by: Lead | Operator, part: BoardPart = WHOLE, *, resamples: int = RESAMPLES
 ) -> AgreementBoard:
-    """Return the agreement board as it is now.
+    """Return the agreement board, the tables that show how far annotators agree, as it is now.
 
     Args:
         project: the project.
@@ -86,7 +86,7 @@ def other_relevances(project: Project, by: Lead | Operator, *, progress: Progres
 
 @in_charge
 def agreement_version(project: Project, by: Lead | Operator) -> str:
-    """Return a text that changes whenever the agreement board changes."""
+    """Return a text that changes whenever the agreement board, which shows how far annotators agree, changes."""
     return rows.version(project.store.db)
 
 

@@ -1,4 +1,4 @@
-"""Write agreement boards, and relevances by other aggregators, as tables and charts.
+"""Write tables and charts of how far annotators agree, and of the relevances that other aggregators would give.
 
 Kept apart from `agreement_board`, because `agreement RAW.csv` needs neither a project nor the packages that open one.
 """
@@ -59,7 +59,7 @@ def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
 
 
 def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a chart of the board as a file, `png` or `svg`.
+    """Return a chart of the agreement board as the content of a file of the kind `png` or `svg`.
 
     Drawing blocks all threads, so do it in another process.
     """

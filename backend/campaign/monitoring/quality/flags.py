@@ -1,8 +1,8 @@
 """Raise quality flags about annotators' work, dismiss flags, and report annotators' own work to them.
 
 *Reads* judgements, verdicts, skips and clips. *Writes* events. No grade is refused, left out or weighted because of a
-flag. Annotators read their agreement only over many pairs that are settled for good. Nothing tells them how somebody
-graded one pair, nor anything about a pair that is still open.
+flag. Annotators see their agreement only as a figure over many pairs whose verdict is final. They never see how
+somebody else graded a pair, nor anything about a pair that is still open.
 """
 
 from collections import Counter, defaultdict
@@ -77,7 +77,7 @@ def dismiss_flags(
         now: seconds since 1970.
 
     Raises:
-        Overtaken: one of them is not raised any more, or somebody has dismissed it.
+        Overtaken: one of these flags is not raised any more, or somebody has dismissed it.
         ProjectError: the reason is too long.
     """
     reason = reason_of(reason, LONGEST_REASON)
@@ -104,9 +104,9 @@ def flag_evidence(project: Project, by: Lead | Operator, annotator_id: Annotator
 
 @in_charge
 def pairs_behind(project: Project, by: Lead | Operator, pairs: tuple[PairId, ...]) -> list[PairReview]:
-    """Return everything that a lead may see of some pairs, in the order given.
+    """Return everything that a lead may see of these pairs, in the same order, as evidence for a quality flag.
 
-    The pairs are one page of those that `flag_evidence` names.
+    `pairs` are some of those that `flag_evidence` returned.
     """
     return reviews.by_id(project.store.db, pairs)
 

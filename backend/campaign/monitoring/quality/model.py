@@ -380,8 +380,8 @@ class AgreementBoard:
     `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the same statistics under
     the same keys, and further ones, each with its number of grades or pairs and a bootstrap interval. If `resamples` is
     0, there are no intervals. `lowest_highest` counts pairs by their lowest grade (first index) and highest grade
-    (second index). `imported` and `simulated` count such grades among all. `most_used_limit` is the share above which a
-    most used grade is conspicuous.
+    (second index). `imported` counts the grades of earlier campaigns among these, and `simulated` those that a program
+    gave. `most_used_limit` is the share above which a most used grade is conspicuous.
     """
 
     part: BoardPart

@@ -24,9 +24,9 @@ PROBE = "probe"
 
 
 def version(db: Database) -> str:
-    """Return a text that changes whenever a grade, an act of a lead, a pair or a query is added.
+    """Return a text that changes whenever a grade, a lead's decision, a pair or a query is added.
 
-    Grades and acts of leads are never changed or deleted, so additions are the only changes to look for.
+    Grades and leads' decisions are never changed or deleted, so additions are the only changes to look for.
     """
     row = db.conn.execute(
         "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "

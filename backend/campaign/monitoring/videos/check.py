@@ -269,7 +269,8 @@ def import_corpus(
         by: who imports it; their name goes on record.
         file: the annotation file.
         format: one of `formats.FORMATS`; recognised from the content if None.
-        videos: folder or address of the video files. Without it, moments wait for a later import that has it.
+        videos: folder or address of the video files. Without it, the moments cannot be shown until a later import names
+            the place.
         types: of a TVR file, the types of query to keep; None for those that the TVR-Ranking paper keeps.
         columns: maps ReelRank's field names to the file's columns or fields: `{"start": "begin"}`.
         fps: frames a second of videos that are folders of frames.
@@ -317,12 +318,12 @@ def register_videos(
     now: float,
     progress: Progress | None = None,
 ) -> RegisterReport:
-    """Add the videos of a folder without any annotation file: all that can be read.
+    """Add the videos of a folder to a project without any annotation file. Those that cannot be read are left out.
 
     Args:
-        project: the project to add them to.
-        by: who adds them; their name goes on record.
-        videos: the folder; those below it count too.
+        project: the project.
+        by: the person who adds them; their name goes on record.
+        videos: the folder. Videos in folders below it are added too.
         fps: frames a second of videos that are folders of frames.
         decode: decode every picture to find damage inside; None does so where it is cheap.
         where: the machines that measure the videos.
@@ -330,7 +331,7 @@ def register_videos(
         progress: called with (name of the step, videos measured, all videos).
 
     Raises:
-        InputError: no folder, no video in it, or none that can be read; nothing was written.
+        InputError: there is no such folder, it has no video, or none that can be read; nothing was written.
         ProjectError: a lead may not read that folder.
     """
     require_allowed(project, by, videos)

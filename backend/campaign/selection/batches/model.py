@@ -33,10 +33,11 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class BatchRule:
-    """When the next batch of a query is worth opening, judged by the last `last` candidates of its open batches.
+    """The condition under which it is worth giving the next batch of a query's candidates to annotators (opening it).
 
-    It is worth opening if the mean of their relevances is at least `mean`, or if at least `finds` of them have a
-    relevance of `grade` or more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
+    The rule looks at the last `last` candidates, by rank, of the batches that are open. The next batch is worth opening
+    if the mean of their relevances is at least `mean`, or if at least `finds` of them have a relevance of `grade` or
+    more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
     """
 
     last: int

@@ -63,7 +63,7 @@ def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> Next
 def open_batch(
     project: Project, lead: Lead, query_id: QueryId, *, number: int = 2, reason: str = "", now: float
 ) -> int:
-    """Open the next batch of a query; return the number of new pairs.
+    """Give the next batch of a query's candidates to annotators (open it); return the number of new pairs.
 
     Args:
         project: the project.
@@ -74,8 +74,8 @@ def open_batch(
         now: seconds since 1970.
 
     Raises:
-        Overtaken: it is open already, or somebody declined it.
-        ProjectError: the open batches are not settled yet, or the candidate list ends here.
+        Overtaken: the batch is open already, or somebody declined it.
+        ProjectError: pairs of the open batches are not settled yet, or no candidates are left.
     """
     reason = tidied(reason, "")
     with writing(project.store) as db:
@@ -197,7 +197,7 @@ def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: s
 
 
 def who(name: str | None, me: Lead | Operator) -> str:
-    """Return who did something, as the beginning of a sentence: 'You', a name, or 'A command' for None."""
+    """Return who did something, as the beginning of a sentence: 'You' for `me`, a name, or 'A command' for None."""
     if name is None:
         return said("A command", _context="by")
     return said("You", _context="by") if isinstance(me, Lead) and me.name == name else name

@@ -163,7 +163,10 @@ def shares(db: Database) -> dict[str, dict[str, int]]:
 
 
 def opened(db: Database, query_id: QueryId, number: int) -> tuple[BatchId, str | None, float] | None:
-    """Return an open batch as (batch id, name of its opener or None for the command line, time); None if not open."""
+    """Return an open batch as (batch id, name of who opened it, time); None if it is not open.
+
+    The name is None if a command opened it. The time is in seconds since 1970.
+    """
     row = db.conn.execute(
         "SELECT b.batch_id, a.name, b.opened_at FROM batch b LEFT JOIN annotator a ON a.annotator_id = b.opened_by "
         "WHERE b.query_id = ? AND b.number = ?",

@@ -110,7 +110,7 @@ def choose_candidates(
     now: float,
     progress: Progress | None = None,
 ) -> CandidateReport:
-    """Store the candidate lists and open batch 1 of every validation and test query.
+    """Store the candidate lists of all validation and test queries, and give the first batch of each to annotators.
 
     Args:
         project: the project.
@@ -174,7 +174,7 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
     """Return the validation and test queries, for which candidates are chosen, in judging order.
 
     Raises:
-        ProjectError: there are none yet, or a batch cannot have this size.
+        ProjectError: there are no queries yet, or a batch cannot have this size.
     """
     if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
         raise ProjectError(

@@ -3,8 +3,8 @@
 *Reads* run files, queries, videos, moments, candidates, pairs. *Writes* vectors of frames, moment, candidate, source,
 candidate_source, batch, pair, seat, events. As at TREC, people judge the union of the runs' best predictions.
 Predictions at nearly the same times are one candidate, which is stored with every source that found it. A first pooling
-makes the candidate lists and opens their first batches. A later pooling adds candidates that were never handed out, and
-hands them out as a batch of their own.
+makes the candidate lists and opens their first batches. A later pooling adds candidates that annotators were never
+given, and opens a batch with them.
 """
 
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def pool_candidates(
     now: float,
     progress: Progress | None = None,
 ) -> PoolingReport:
-    """Make candidates of what runs found, beside what captions find, and open batch 1 of every query.
+    """Make candidates of what runs and captions find, and give the first batch of each query to annotators.
 
     Args:
         project: the project.

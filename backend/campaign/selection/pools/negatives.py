@@ -56,15 +56,15 @@ class NegativesReport:
         corpus_sha256: SHA-256 of its bytes.
         format: format of the annotation file.
         encoder: identity of the sentence encoder.
-        threshold: t_tr of equation 1.
-        temperature: temperature of equations 2 and 3.
+        threshold: the similarity from which a video is no negative of a query: t_tr of equation 1 in `similarity`.
+        temperature: the softmax temperature of equations 2 and 3 in `similarity`.
         queries: number of queries; `sentences` is the number of distinct texts among them.
         videos: number of videos.
         queries_without: number of queries without a potential negative; `videos_without` likewise.
         potential_videos: mean number of potential negatives of a query; `potential_queries` is that of a video.
-        effective_videos: mean effective number of negatives of a query, over the queries that have any; see
-            `similarity`. `effective_queries` is that of a video.
-        left_out: remarks on the sentences of the file that are no queries, with the reason.
+        effective_videos: mean effective number of negatives of a query, over the queries that have any: how many
+            equally likely negatives have the same entropy. `effective_queries` is that of a video.
+        left_out: remarks on the sentences of the file that do not become queries, with the reason.
     """
 
     corpus: str
@@ -118,14 +118,15 @@ def write_negatives(
     Args:
         file: an annotation file; each of its sentences is a query.
         out: the folder to make.
-        threshold: t_tr of equation 1; a query and a video with this similarity or more are no negatives of each other.
-        temperature: temperature of equations 2 and 3; the smaller it is, the more often similar negatives are drawn.
-        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        threshold: a query and a video with this similarity or more are no negatives of each other (t_tr of equation 1
+            in `similarity`).
+        temperature: the smaller it is, the more often similar negatives are drawn (equations 2 and 3 in `similarity`).
+        encoder: an encoder or its name, as in a project's settings; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
-        embeddings: the folder in which vectors are cached; the person's cache folder if None.
-        format: format of the file; see `import_corpus`.
-        types: see `import_corpus`.
-        columns: see `import_corpus`.
+        embeddings: the folder in which vectors are cached; None is the user's cache folder.
+        format: format of the file; None detects it from the content.
+        types: of a TVR file, the types of query to keep; None for those that the TVR-Ranking paper keeps.
+        columns: maps ReelRank's field names to the file's columns or fields: `{"start": "begin"}`.
         where: where sentences are encoded.
         progress: called with (name of the step, number done, number of all).
 
@@ -226,12 +227,15 @@ class _Tally:
 
     @property
     def potential(self) -> float:
-        """Mean number of potential negatives of a row."""
+        """Mean number of potential negatives of a row, that is, of probabilities above 0."""
         return self._potential / self.rows
 
     @property
     def effective(self) -> float:
-        """Mean effective number of negatives (see `similarity`), over the rows that have any."""
+        """Mean effective number of negatives, over the rows that have any.
+
+        It is how many equally likely negatives have the same entropy.
+        """
         return self._effective / max(1, self.rows - self.without)
 
 

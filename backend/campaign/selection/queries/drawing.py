@@ -70,7 +70,10 @@ class QueryReport:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The queries to write, and the report on them."""
+    """The queries to write into a project, and the report on them.
+
+    `mine` are a person's own queries. `drawn` are those from captions; None if the draw takes none.
+    """
 
     mine: list[OwnQuery]
     drawn: Draw | None
@@ -110,8 +113,8 @@ def draw_queries(
         seed: seeds the draw.
         own: a file of own queries, used beside drawn ones or instead of them.
         own_split: split of own queries from a text file; a table has a column for it.
-        stratum: groups that the draw is spread over, in proportion; None draws evenly from all texts.
-        show_of: pattern that finds the show in a video's name; see `rules.named_shows`.
+        stratum: the kind of groups over which the draw is spread in proportion; None draws all texts alike.
+        show_of: regular expression that finds the show in a video's name; see `rules.named_shows`.
         repeats: how training captions with the same text are handled.
         dry_run: check everything and write nothing.
         now: seconds since 1970.

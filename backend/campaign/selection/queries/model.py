@@ -32,9 +32,9 @@ class Repeats(StrEnum):
 class DrawOptions:
     """Options of a draw: the numbers of validation and test queries, the seed, and how to draw.
 
-    `stratum` names the groups that the draw is spread over, in proportion (None: evenly over all texts). `show_of` is
-    the pattern that finds the show in a video's name, see `rules.named_shows`. `repeats` says how training captions
-    with the same text are handled.
+    `stratum` is the kind of groups over which the draw is spread in proportion (None: all texts are drawn alike).
+    `show_of` is the regular expression that finds the show in a video's name, see `rules.named_shows`. `repeats` says
+    how training captions with the same text are handled.
     """
 
     val: int = 0

@@ -189,7 +189,10 @@ class Pace:
 
     @property
     def may_work(self) -> bool:
-        """Whether they are not suspended, simulated, paused or `elsewhere`. The exam is not checked here."""
+        """Whether the annotator may work. The exam is not checked here.
+
+        They may if they are not suspended, simulated, paused or `elsewhere`.
+        """
         return not (self.suspended or self.simulated or self.paused or self.elsewhere)
 
 
