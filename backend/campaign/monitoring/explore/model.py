@@ -14,10 +14,11 @@ from backend.core.ids import PairId, QueryId
 class Funnel:
     """How many of the pairs given to annotators reached which stage.
 
-    `pairs` is the sum of `waiting_first` (fewer than two grades), `settled_by_two`, `decided_at_once` (by a lead, after
-    at most two grades) and `escalated` (the first two grades disagreed). `escalated` is the sum of the counts after it.
-    Of these, `settled_by` maps the number of annotators who were asked to the number of pairs in consensus. Pairs
-    graded only to measure how deep judging must go (a probe) are not counted.
+    `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`. Pairs with fewer than
+    two grades are in `waiting_first`. A lead decided `decided_at_once` before further annotators were asked. The first
+    two grades of `escalated` pairs disagreed. `escalated` is the sum of the counts after it. Of these, `settled_by`
+    maps the number of annotators who were asked to the number of pairs in consensus. Pairs graded only to measure how
+    deep judging must go (a probe) are not counted.
     """
 
     pairs: int

@@ -118,8 +118,8 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
 def sources(db: Database) -> list[SourceStanding]:
     """Return for each source of candidates how many it found, how many became pairs, and their relevances.
 
-    A source is an encoder's search or a submitted run. If the same run was pooled twice, it counts as one source when
-    candidates that only one source found are counted.
+    A source is an encoder's search or a submitted run. A run that was pooled twice counts as one source where it
+    matters whether only one source found a candidate.
     """
     rows = db.conn.execute(
         f"""

@@ -237,7 +237,7 @@ def outlook(
 
         R * N  +-  1.96 * N * s * sqrt(1 + sum n / N) / sum n,    s^2 = D / (D - 1) * sum (t - R n)^2
 
-    where N is the number of judgements to come and D the number of days so far. The sums are over these days.
+    where N is the number of judgements to come and D the number of such days so far. The sums are over these days.
 
     Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root is
     the spread of what is to come.

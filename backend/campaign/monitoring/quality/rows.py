@@ -133,7 +133,7 @@ def clips(db: Database) -> tuple[Codes, Floats, Truths]:
 
 
 def skips(db: Database) -> Skips:
-    """Return every annotator's skips that were not taken back, the oldest first."""
+    """Return every skip (an annotator's refusal to grade a pair) that was not taken back, the oldest first."""
     row = db.conn.execute(
         "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken), "
         "group_concat(CAST(skipped_at * 1000 AS INTEGER)) FROM "
@@ -232,7 +232,7 @@ def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list
 
 
 def skips_of(db: Database, me: AnnotatorId) -> int:
-    """Return how many skips of this annotator were not taken back."""
+    """Return how many skips of this annotator (refusals to grade a pair) were not taken back."""
     count: int = db.conn.execute(
         "SELECT count(*) FROM skip WHERE annotator_id = ? AND lifted_at IS NULL", [me]
     ).fetchone()[0]

@@ -35,9 +35,9 @@ WORDS = {
 class BatchRule:
     """The condition under which it is worth giving the next batch of a query's candidates to annotators (opening it).
 
-    The rule looks at the last `last` candidates, by rank, of the batches that are open. The next batch is worth opening
-    if the mean of their relevances is at least `mean`, or if at least `finds` of them have a relevance of `grade` or
-    more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
+    The rule looks at the last `last` candidates, by rank, of the batches that are open. One of two conditions has to
+    hold. Either the mean of their relevances is at least `mean`, or at least `finds` of them have a relevance of
+    `grade` or more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
     """
 
     last: int
@@ -110,9 +110,9 @@ class BatchRuleVersion:
 class RuleReading:
     """The recommendation of the rule for one query, with the numbers from which it follows.
 
-    `spoke` counts the candidates that the rule looked at. Of these, `known` counts those with a relevance, `total` is
-    the sum of their relevances, and `finds` counts those with at least the grade that the rule names. `word` is the
-    recommendation.
+    `spoke` counts the candidates that the rule looked at. Of these, `known` counts those with a relevance, and `total`
+    is the sum of their relevances. `finds` counts those whose relevance is at least the grade that the rule names.
+    `word` is the recommendation.
     """
 
     rule: BatchRule

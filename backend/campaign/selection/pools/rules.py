@@ -8,11 +8,12 @@ most similar to the query gives the moment. Random draws depend on a seed and on
 changes no draw. The published code departs from the paper; the option `as_published` follows that code (see
 `DEPARTURES`).
 
-Thresholds come from pairs that people, or a published pool, label alike or different. Youden's J of a threshold t
-(Youden, "Index for rating diagnostic tests", Cancer 1950) is the share of alike pairs with a similarity of t or more,
-plus the share of different pairs with less, minus 1. If alike and different pairs have very different similarities,
-many thresholds have nearly the highest J. t_pos is the highest of these thresholds and t_neg the lowest. A pair with a
-similarity between t_neg and t_pos is uncertain, so it becomes neither positive nor negative.
+Thresholds come from pairs that people, or a published pool, label alike or different. Youden's J of a threshold t tells
+how well it separates them (Youden, "Index for rating diagnostic tests", Cancer 1950). It is the share of alike pairs
+with a similarity of t or more, plus the share of different pairs with less, minus 1. If alike and different pairs have
+very different similarities, many thresholds have nearly the highest J. t_pos is the highest of these thresholds and
+t_neg the lowest. A pair with a similarity between t_neg and t_pos is uncertain, so it becomes neither positive nor
+negative.
 """
 
 from collections.abc import Sequence

@@ -35,9 +35,9 @@ _LEAST = 1e-10
 class Errors:
     """The estimates of Dawid and Skene's method.
 
-    `posterior` has shape [pairs, grades]: the probability that each grade is the right one. `tables`, of shape [people,
-    grades, grades], are the probabilities that a person gives a grade (last axis) to a pair, for each right grade of
-    the pair (middle axis). `likelihoods` are the mean log-likelihoods of a pair after each iteration.
+    `posterior` has shape [pairs, grades]: the probability that each grade is the right one. `tables` has shape [people,
+    grades, grades]: the probability that a person gives a grade (last axis) to a pair with a certain right grade
+    (middle axis). `likelihoods` are the mean log-likelihoods of a pair after each iteration.
     """
 
     posterior: Floats

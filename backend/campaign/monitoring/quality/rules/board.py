@@ -51,8 +51,8 @@ class Origins:
     Each value is an index in a list of names: `split` in `splits`, `query` in `queries`, and so on. It is -1 where the
     name is unknown. `imported` and `simulated` count such grades.
 
-    `split` and `query` have shape [pairs], `day` shape [grades given], `week` (the week of each day) shape [days], and
-    `query_split` (the name of each query's split) shape [queries].
+    `split` and `query` have one entry per pair, and `day` one per given grade. `week` has the week of each day, and
+    `query_split` the name of each query's split.
     """
 
     split: Codes

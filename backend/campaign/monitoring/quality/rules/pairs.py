@@ -80,9 +80,9 @@ class GradedPairs:
 class Patterns:
     """The distinct patterns of grades that pairs have: how often each grade was given, and what a lead decided.
 
-    `counts` has shape [patterns, grades of the scale]. The other fields have one entry per pattern: `decided` (a lead's
-    relevance, -1 without), `times` (how many pairs have the pattern), `verdict`, `relevance` (-1 without) and `halves`
-    (whether the mean lies between two grades). Only `of_pair` has one entry per pair: the number of its pattern.
+    `counts` has shape [patterns, grades of the scale]. `of_pair` has the number of each pair's pattern. All other
+    fields have one entry per pattern. `decided` is a lead's relevance, and `relevance` the final one (-1 without).
+    `times` is the number of pairs with the pattern. `halves` says whether the mean lies between two grades.
     """
 
     counts: Codes
@@ -218,7 +218,7 @@ class Grades:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Skips:
-    """Annotators' skips that were not taken back, as columns of equal length, the oldest first.
+    """Skips (refusals to grade a pair) that were not taken back, as columns of equal length, the oldest first.
 
     `annotator` and `pair` are ids. `broken` says whether the clip was reported as broken. `at` is in seconds since
     1970.
