@@ -1,11 +1,12 @@
 """Preview, set and end the qualification exam; start, end and read a calibration round.
 
-*Reads* pairs, consensus. *Writes* exam, exam_item, agenda, events; frees seats whose lease has lapsed. The module
-`answer_key` gives an exam of open pairs its key.
+*Reads* pairs, consensus. *Writes* exam, exam_item, agenda (batches with free seats), events; frees seats (annotators'
+places on a pair) whose reservation has expired. The module `answer_key` stores the answer key of an exam on pairs that
+nobody had graded.
 
-In a calibration round everybody grades a few pairs blind, and then they talk about them. There is no key and no result,
-and no answer ever becomes a judgement or is released. Its pairs are reserved while it is open. Afterwards people who
-did not answer them get them as work again. The same holds for an exam of open pairs.
+In a calibration round everybody grades the same few pairs blind, and then the team discusses them. There is no answer
+key and no result, and no answer ever becomes a judgement or is released. Its pairs are not handed out as work while it
+is open. Afterwards annotators who did not answer them may get them as work. The same holds for the pairs of an exam.
 """
 
 from collections import Counter
@@ -48,9 +49,9 @@ HAD_GRADED = "had graded before the exam was set"
 class ExamReport:
     """A summary of the exam or calibration round that was set.
 
-    `asked` is how many (queries, pairs of each) were requested; None for a file. `grades` has, for each grade of the
-    scale, how many items it is the right grade of; it is empty while there is no key. `exempted` is how many people
-    were exempted because they had graded before.
+    `asked` is how many (queries, pairs of each) were requested; None for a file. `grades` counts the items by right
+    grade, from the lowest grade to the highest; it is empty while there is no answer key. `exempted` annotators need
+    not take the exam, because they had graded before.
     """
 
     items: int
@@ -74,7 +75,10 @@ def exam_held(project: Project, by: Lead | Operator) -> Exam | None:
 
 @permissions.in_charge
 def exam_although(project: Project, by: Lead | Operator) -> tuple[list[str], str] | None:
-    """Return why guessing can pass the current exam, and the reason to hold it anyway; None if guessing cannot."""
+    """Return the ways in which guessing can pass the current exam, and the lead's reason to hold it anyway.
+
+    Returns None if there is no exam, or guessing cannot pass it.
+    """
     with reading(project.store) as db:
         exam = exams.open_exam(db)
         return exams.weakness_on_record(db, exam.exam_id) if exam else None
@@ -96,10 +100,11 @@ def set_exam(
     previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Set an exam of settled pairs, or of open pairs whose key comes later. It replaces the current exam.
+    """Set an exam whose pairs are drawn from settled pairs (with a final grade) or from pairs that nobody has graded.
 
-    The key of settled pairs is their relevance now. Open pairs are the top candidates of some queries; nobody gets them
-    as work while the exam is open. An argument of None stands for the campaign's setting.
+    It replaces the current exam. The right grade of a settled pair is its relevance now. Ungraded pairs are the top
+    candidates of some queries, and their right grades are determined later; nobody gets them as work while the exam is
+    open. An argument of None stands for the campaign's setting.
 
     Args:
         project: the project.
@@ -107,7 +112,7 @@ def set_exam(
         queries: how many queries to draw.
         pairs: the most pairs to draw of each query.
         seed: the seed of the draw.
-        most_missed: percent of the answers that may miss the key.
+        most_missed: percent of the answers that may miss the right grade.
         newcomers_only: whether to exempt everybody who has graded in this project.
         key: where the right grades come from.
         spread: whether to draw settled pairs so that their right grades occur about equally often.
@@ -137,13 +142,22 @@ def set_exam_from_file(
     previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Set an exam with the answer key of a file. It replaces the current exam.
+    """Set an exam whose pairs and right grades come from a file. It replaces the current exam.
 
-    The pairs must be settled, or discarded, so that nobody has to judge pairs that the exam explains. `previewed` is
-    the `digest` of the preview that the lead looked at.
+    The pairs must be settled or discarded, because annotators must not judge pairs whose grades they were told.
+
+    Args:
+        project: the project.
+        by: the user who sets it.
+        file: the answer key.
+        most_missed: percent of the answers that may miss the right grade; None for the campaign's setting.
+        although: the reason to hold an exam that guessing passes, or nearly passes; blank for none.
+        newcomers_only: whether to exempt everybody who has graded in this project.
+        previewed: the `digest` of the preview that the lead looked at; blank if there was none.
+        now: seconds since 1970.
 
     Raises:
-        InputError: every problem of the file; nothing of it was taken.
+        InputError: the file has problems, all of which are listed; nothing was changed.
         ProjectError: a number is out of range, guessing passes the exam and no reason is given, or it differs from the
             exam that the lead previewed.
     """
@@ -155,9 +169,10 @@ def set_exam_from_file(
 
 @permissions.in_charge
 def end_exam(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """End the exam, so that everybody may judge, and return whether one was held.
+    """End the exam, so that everybody may work, and return whether there was one.
 
-    Attempts stay on record. If the exam had open pairs, these become work again for people who have not answered them.
+    Attempts stay on record. Pairs that nobody had graded before the exam become work again, for annotators who have not
+    answered them.
     """
     with writing(project.store) as db:
         return end(db, by, ExamPurpose.EXAM, now=now)
