@@ -187,10 +187,18 @@ def hold(
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
-    """Set the planned exam or calibration round. It replaces the one that is open.
+    """Set the planned exam or calibration round. It replaces the current exam, or the open calibration round.
+
+    Args:
+        db: the database, in a transaction.
+        by: the user who sets it.
+        plan: the pairs, their right grades and the pass mark.
+        although: the reason to hold an exam that can be passed by guessing; blank for none.
+        newcomers_only: whether to exempt everybody who has graded in this project.
+        now: seconds since 1970.
 
     Raises:
-        ProjectError: guessing passes the exam and no reason is given.
+        ProjectError: guessing passes the exam, or nearly passes it, and no reason is given.
     """
     reserve = planning.check_guessing(db, plan.right, plan.most_missed, although) if plan.right else {}
     end(db, by, plan.key.purpose, now=now, replaced=True)
@@ -221,7 +229,10 @@ def hold(
 
 
 def end(db: Database, by: Lead | Operator, purpose: ExamPurpose, *, now: float, replaced: bool = False) -> bool:
-    """End the open exam or calibration round, and return whether there was one."""
+    """End the open exam or calibration round, and return whether there was one.
+
+    `replaced` says whether another exam takes its place; it is recorded in the event.
+    """
     exam_id = exams.end(db, at=now, purpose=purpose)
     if exam_id is not None:
         _refresh_agenda(db, exam_id)
@@ -242,7 +253,7 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class PreviewItem:
-    """A pair that would be asked; `right` is None if there is no right grade yet."""
+    """A pair of a previewed exam. `right` is its right grade; None if the exam begins without right grades."""
 
     pair: PairKey
     query_id: QueryId
@@ -252,13 +263,13 @@ class PreviewItem:
 
 @dataclass(frozen=True, slots=True)
 class ExamPreview:
-    """The exam that would be set.
+    """A preview of an exam: what `set_exam` would set with the same arguments.
 
-    `grades` has, for each grade of the scale, how many items it is the right grade of. If the key comes later, `grades`
-    is empty and `guesses` None.
+    `grades` counts the items by right grade, from the lowest grade to the highest. `guesses` says how well guessing
+    would do. If the right grades are determined only later, `grades` is empty and `guesses` None.
 
-    `short` says which requested pairs are missing; it is empty if none is. `digest` identifies this exam: setting it
-    with this digest is refused if something has changed since.
+    `short` says how many of the requested pairs are missing; it is empty if none is. `digest` identifies this exam:
+    setting it with this digest is refused if something has changed since.
     """
 
     items: tuple[PreviewItem, ...]
@@ -285,7 +296,7 @@ def preview_exam(
     spread: bool = True,
     now: float,
 ) -> ExamPreview:
-    """Return the exam that `set_exam` would set, and what guessing scores in it.
+    """Return the exam that `set_exam` would set, and how well guessing would do in it.
 
     Arguments and errors are those of `set_exam`.
     """
@@ -298,9 +309,9 @@ def preview_exam(
 def preview_exam_from_file(
     project: Project, by: Lead | Operator, file: KeyFile, *, most_missed: float | None = None, now: float
 ) -> ExamPreview:
-    """Return the exam that `set_exam_from_file` would set, and what guessing scores in it.
+    """Return the exam that `set_exam_from_file` would set, and how well guessing would do in it.
 
-    Errors are those of `set_exam_from_file`.
+    Arguments and errors are those of `set_exam_from_file`.
     """
     with reading(project.store) as db:
         return _preview(db, planning.plan_file(db, file, most_missed=most_missed, now=now))
@@ -340,7 +351,8 @@ def start_trial(
 ) -> ExamReport:
     """Start a calibration round.
 
-    Annotators have to finish it, or a lead has to end it, before they get the exam and work.
+    Everybody grades the same few pairs, and then the team discusses them. Annotators get the exam and work only after
+    they finish the round, or a lead ends it.
 
     Args:
         project: the project.
@@ -352,7 +364,7 @@ def start_trial(
         now: seconds since 1970.
 
     Raises:
-        ProjectError: a round is open already, a chosen query has no open pair, or there is no open pair at all.
+        ProjectError: a round is open already, a chosen query has no pair that nobody has graded, or no query has one.
     """
     with writing(project.store) as db:
         if exams.open_exam(db, ExamPurpose.CALIBRATION) is not None:
@@ -371,9 +383,9 @@ def end_trial(project: Project, by: Lead | Operator, *, now: float) -> bool:
 
 @permissions.in_charge
 def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | None:
-    """Return the calibration round that is open, or else the last one; None if there was none.
+    """Return the open calibration round, or else the last one, with everybody's grades and notes.
 
-    It has all answers and notes.
+    Returns None if there was no calibration round.
     """
     with reading(project.store) as db:
         calibration = exams.newest(db, ExamPurpose.CALIBRATION)
@@ -394,9 +406,9 @@ def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | Non
 
 @permissions.in_charge
 def trial_csv(project: Project, by: Lead | Operator, *, names: bool = True) -> str:
-    """Return every answer of the open or last calibration round as CSV, a row each; an empty text without any round.
+    """Return every answer of the open or last calibration round as CSV, one row each; an empty text if there was none.
 
-    Without `names`, people are numbered; each has the same number throughout.
+    Without `names`, annotators are called "Annotator 1", "Annotator 2" and so on, the same throughout the file.
     """
     calibration = trial_round(project, by)
     if calibration is None:
