@@ -16,7 +16,11 @@ PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 
 
 class EarlierGrade(NamedTuple):
-    """One row of the raw annotations, with the seat that it takes; a field is None if the file does not state it."""
+    """One row (grade) of the raw annotations; a field is None if the file does not state it.
+
+    `seat_no` numbers the grades of a pair from 1. Each grade takes one seat (an annotator's place on the pair). `row`
+    is the line in the file, from 1. Times are in seconds since 1970 or, with the ending `_ms`, in milliseconds.
+    """
 
     row: int
     pair_id: int
@@ -33,7 +37,11 @@ class EarlierGrade(NamedTuple):
 
 
 class EarlierPair(NamedTuple):
-    """One row of the file of pairs. `verdict` and `relevance` are as in the file, for comparison."""
+    """One row of the file of pairs; a field is None if the file does not state it.
+
+    `row` is the line in the file, from 1. `verdict` and `relevance` are texts as in the file; they are only compared
+    with the import's own results.
+    """
 
     row: int
     pair_id: int
@@ -50,7 +58,10 @@ class EarlierPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EarlierCampaign:
-    """The content of both files. If there are `problems`, it has only the rows that could be read."""
+    """The content of an earlier campaign's file of raw annotations and of its file of pairs, if there is one.
+
+    If there are `problems`, it has only the rows that could be read.
+    """
 
     raw_file: str
     pairs_file: str
@@ -70,7 +81,11 @@ class EarlierCampaign:
 
 @dataclass(frozen=True, slots=True)
 class JudgementsReport:
-    """Counts of what an import added, and of irregularities. Verdicts are counted for pairs that the file grades."""
+    """Counts of what an import of judgements added, and of irregularities in its files.
+
+    The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are about the pairs that the raw
+    annotations grade.
+    """
 
     rows: int
     pairs: int
