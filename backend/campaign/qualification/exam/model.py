@@ -41,7 +41,7 @@ class ExamKey(StrEnum):
 
     @property
     def purpose(self) -> ExamPurpose:
-        """The purpose of a round of grading whose right grades come from this source."""
+        """Whether a round whose right grades come from this source is an exam or a calibration round."""
         return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 
@@ -85,7 +85,11 @@ class ExamScore:
 
 @dataclass(frozen=True, slots=True)
 class ExamResult(ExamScore):
-    """The result of an exam attempt, as leads see it: the score, and the agreement with the answer key."""
+    """The result of an exam attempt, as leads see it: the score, and the agreement with the answer key.
+
+    `kappa` is Cohen's kappa between answers and key, and `kappa_quadratic` the same with quadratic weights. If they are
+    None, `undefined` says why.
+    """
 
     kappa: float | None
     """Cohen's kappa between answers and key; None where it is undefined, and then `undefined` says why."""
@@ -118,7 +122,8 @@ class ExamDesk:
     """The state of an exam as the person who takes it sees it.
 
     `attempt` counts from 1. `items` is how many items the attempt has, `answered` how many of them have an answer, and
-    `most_missed` the percentage of answers that may be wrong. `result` and `missed` are empty until the attempt is
+    `most_missed` the percentage of answers that may be wrong. `gives_key` says that a lead gives the answer key here,
+    and `may_count` that the answers may become judgements later. `result` and `missed` are empty until the attempt is
     handed in and the exam has its answer key.
     """
 
@@ -221,7 +226,8 @@ class Exam:
 
     `source` says where the pairs come from: `settled pairs`, `open pairs` or the name of a file. To pass, an annotator
     may miss at most `most_missed` percent of the answers. An answer misses if it differs from the right grade by more
-    than `tolerance`. `items` and `queries` count the pairs and their queries. Times are in seconds since 1970.
+    than `tolerance`. `items` and `queries` count the pairs and their queries; `showable` of the items can be asked now.
+    Times are in seconds since 1970.
     """
 
     exam_id: int
@@ -262,8 +268,9 @@ class Exam:
 class ExamItem:
     """An item of an exam, with one annotator's answers to it.
 
-    `whole` says whether the clip is the whole video. `own` is the answer given before the right grade was known, and
-    `again` the newest answer given after the explanation; None where there is none.
+    `whole` says whether the clip is the whole video. A `blocked` item is not asked, because its clip cannot be shown or
+    it has no right grade. `own` is the answer given before the right grade was known, and `again` the newest answer
+    given after the explanation; None where there is none.
     """
 
     item_id: int

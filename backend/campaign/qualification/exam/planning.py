@@ -70,8 +70,9 @@ class ExamDraw:
 class Plan:
     """A planned exam or calibration round.
 
-    `asked` is the requested (number of queries, pairs of each query); None if the pairs come from a file. `source` says
-    where the pairs come from. `most_missed` is the percentage of answers that may miss the right grade.
+    Each item is (pair id, right grade or None, explanation). `asked` is the requested (number of queries, pairs of each
+    query); None if the pairs come from a file. `source` says where the pairs come from. `most_missed` is the percentage
+    of answers that may miss the right grade.
     """
 
     items: Sequence[Item]

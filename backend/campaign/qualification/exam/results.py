@@ -340,7 +340,7 @@ def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
 
 
 def result(items: Sequence[ExamItem], attempt: Attempt) -> ExamResult:
-    """Return the result of an attempt."""
+    """Return the result of an attempt: how many answers miss, whether it passes, and its kappas."""
     answers = [(item.own, item.right) for item in items if item.own is not None and item.right is not None]
     return mark(answers, attempt.most_missed, attempt.tolerance, attempt.rule_version)
 

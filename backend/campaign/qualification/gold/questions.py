@@ -94,7 +94,10 @@ class GoldOptions:
 
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
-    """An annotator's answer to a gold question. `within` says whether it is within the tolerance of the right grade."""
+    """An annotator's answer to a gold question.
+
+    `within` says whether it is within the tolerance of the right grade, and `counts` whether the accuracy includes it.
+    """
 
     answer: GoldGrade
     within: bool
@@ -136,7 +139,7 @@ def set_gold(
     """Hide gold questions, which are pairs with a known grade, in everybody's work from now on.
 
     Without a file, they are drawn from the settled pairs, so that the right grades occur about equally often. Only
-    pairs that a lead decided, or whose grades have a whole mean, are drawn.
+    pairs are drawn whose relevance a lead decided, or whose grades have a whole number as their mean.
 
     Args:
         project: the project.

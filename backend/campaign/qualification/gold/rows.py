@@ -66,7 +66,7 @@ def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> N
 
 
 def known(db: Database) -> list[KnownPair]:
-    """Return all gold pairs with their right grades, including those whose clip cannot be shown."""
+    """Return all gold questions with their right grades, including those whose clip cannot be shown."""
     rows = db.conn.execute(
         "SELECT g.pair_id, coalesce(g.right_grade, c.relevance), p.query_id FROM gold_pair g "
         "JOIN pair p USING (pair_id) LEFT JOIN consensus c USING (pair_id) "
@@ -98,12 +98,12 @@ def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
 
 
 def offer(db: Database, pair_id: PairId, me: AnnotatorId) -> None:
-    """Let an annotator be handed this gold question."""
+    """Store that an annotator is to be handed this pair as a gold question."""
     db.conn.execute("INSERT INTO gold_seat (pair_id, annotator_id) VALUES (?, ?)", [pair_id, me])
 
 
 def offers(db: Database, me: AnnotatorId) -> int:
-    """Return how many gold questions an annotator was ever to be given."""
+    """Return how many gold questions an annotator has been offered, including those not handed out yet."""
     count: int = db.conn.execute("SELECT count(*) FROM gold_seat WHERE annotator_id = ?", [me]).fetchone()[0]
     return count
 
@@ -124,10 +124,7 @@ def withdraw_all(db: Database) -> None:
 
 
 def next_at(db: Database, me: AnnotatorId) -> int | None:
-    """Return how many pairs an annotator must have been handed before the next gold question is due.
-
-    Returns None if this was never set.
-    """
+    """Return how many pairs an annotator must have been handed before the next gold question; None if not set."""
     row = db.conn.execute("SELECT next_at FROM gold_rhythm WHERE annotator_id = ?", [me]).fetchone()
     return row[0] if row else None
 

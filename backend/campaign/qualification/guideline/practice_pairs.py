@@ -79,8 +79,8 @@ def choose_practice(
     """Add a practice pair: a query text and a moment that newcomers grade to practise.
 
     Raises:
-        ProjectError: there are `MOST` practice pairs already; the text or the explanation is missing or too long; the
-            clip cannot be shown; or annotators may still have to grade this query and moment.
+        ProjectError: there are `MOST` practice pairs already; this is one of them; the text or the explanation is
+            missing or too long; the clip cannot be shown; or annotators may still have to grade this query and moment.
     """
     item = (_joined(query), moment_id, grade, _joined(explanation))
     with writing(project.store) as db:

@@ -162,7 +162,7 @@ def fault(db: Database, moment_id: MomentId) -> str:
 
 
 def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
-    """Return the pairs of the project with this moment and this query text, in upper or lower case."""
+    """Return the pairs of the project with this moment and this query text, ignoring upper and lower case."""
     rows = db.conn.execute(
         "SELECT p.pair_id, c.verdict IN ('consensus', 'adjudicated', 'discarded'), c.relevance FROM pair p "
         "JOIN query q USING (query_id) LEFT JOIN consensus c USING (pair_id) "
@@ -173,7 +173,10 @@ def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
 
 
 def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
-    """Return whether this moment is a candidate of a val or test query with this text, but not a pair yet."""
+    """Return whether a later batch may hand this moment out for this query text.
+
+    This is so if it is a candidate of a validation or test query with this text, but not a pair yet.
+    """
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM query q JOIN candidate k USING (query_id) WHERE q.split <> 'train' "
         "AND q.text = :text AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
@@ -184,7 +187,7 @@ def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
 
 
 def answer_owner(db: Database, event_key: str) -> tuple[int, AnnotatorId, int] | None:
-    """Return the (practice pair, person, grade) of the answer with this event key; None if there is none."""
+    """Return the (practice id, annotator, grade) that was stored for this key press; None if there is none."""
     row = db.conn.execute(
         "SELECT practice_id, annotator_id, grade FROM practice_answer WHERE event_key = ?", [event_key]
     ).fetchone()

@@ -52,7 +52,7 @@ def write_baseline(
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: there is no such baseline, or the project has no captions, training moments or video files for it.
+        InputError: there is no such baseline, or the project lacks data that it needs, such as captions or video files.
         ProjectError: the file exists already, or the project has no queries.
         EncoderUnavailable: a model cannot be loaded.
     """

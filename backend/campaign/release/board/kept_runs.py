@@ -248,7 +248,7 @@ def _require_free(entries: list[Kept], shelf: Shelf, name: str) -> None:
 
 
 def _require_possible(spans: Truth | Run) -> None:
-    """Refuse a truth or run that no preset can score: it has no query, or impossible moments or relevances.
+    """Refuse a truth or run that no scoring options accept: it has no query, or impossible moments or relevances.
 
     Raises:
         InputError: lists every problem.

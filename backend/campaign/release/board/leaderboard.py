@@ -110,8 +110,8 @@ def score_kept_runs(
 ) -> Leaderboard:
     """Score every stored run that shares queries with a ground truth.
 
-    A run may have queries that the truth lacks, because it covers validation and test, for example. So the option
-    `unknown` is `ignore` by default here. The leaderboard shows it beside the numbers, like every option.
+    A run may have queries that the truth lacks, because it covers validation and test, for example. So these queries
+    are ignored by default (the option `unknown`). The leaderboard shows every option beside the numbers.
 
     Raises:
         ProjectError: there is no such truth.
@@ -273,7 +273,7 @@ def report_frames(project: Project, by: Lead | Operator) -> Film:
     """Return a function that draws a strip of frames of a video span, for the HTML report.
 
     The function takes (video, start in seconds, end in seconds) and returns an image. It returns None if the video is
-    unknown, missing, changed or damaged, or the span begins after its end.
+    unknown, missing, changed or damaged, or the span begins after the end of the video.
     """
 
     @cache

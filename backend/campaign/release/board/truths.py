@@ -93,7 +93,7 @@ def load_released(project: Project, by: Lead | Operator, name: str, truth: Relea
     """Return the ground truth of a release. Error messages use `name` in place of a file name.
 
     Raises:
-        ProjectError: the release is gone.
+        ProjectError: the release no longer exists.
         InputError: its zip is damaged.
     """
     return truth_file(_bytes(project, by, truth), name)

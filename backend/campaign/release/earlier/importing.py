@@ -294,7 +294,7 @@ class _Import:
             )
 
     def _counted(self, step: str, rows: Iterable[_Row], total: int) -> Iterator[_Row]:
-        """Yield the rows, and report progress after every 5000 of them."""
+        """Yield the rows, and report progress after every 5000 rows."""
         for done, row in enumerate(rows):
             if self.progress and done % 5000 == 0:
                 self.progress(step, min(done, total), total)

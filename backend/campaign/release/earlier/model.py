@@ -18,8 +18,10 @@ PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 class EarlierGrade(NamedTuple):
     """One row (grade) of the raw annotations; a field is None if the file does not state it.
 
-    `seat_no` numbers the grades of a pair from 1. Each grade takes one seat (an annotator's place on the pair). `row`
-    is the line in the file, from 1. Times are in seconds since 1970 or, with the ending `_ms`, in milliseconds.
+    `seat_no` numbers the grades of a pair from 1. Each grade takes one seat (an annotator's place on the pair).
+    `repeat` says whether the same worker graded the pair in an earlier row. `row` is the line in the file, from 1.
+    `contexts` is how often the worker looked at the video around the clip. `graded_at` is in seconds since 1970; the
+    ending `_ms` means milliseconds.
     """
 
     row: int
@@ -60,7 +62,9 @@ class EarlierPair(NamedTuple):
 class EarlierCampaign:
     """The content of an earlier campaign's file of raw annotations and of its file of pairs, if there is one.
 
-    If there are `problems`, it has only the rows that could be read.
+    `re_opened` has the pairs that a lead gave to two more annotators after four grades. `durations` are those of the
+    videos, in seconds. `graded_twice` pairs were graded more than once by somebody, and `duplicate_rows` rows repeat
+    the pair, worker and grade of another one. If there are `problems`, it has only the rows that could be read.
     """
 
     raw_file: str
@@ -83,8 +87,9 @@ class EarlierCampaign:
 class JudgementsReport:
     """Counts of what an import of judgements added, and of irregularities in its files.
 
-    The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are about the pairs that the raw
-    annotations grade.
+    `renumbered` maps each worker whose number was taken to their number in the project. `pairs_known` pairs were in the
+    project already. The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are about the pairs that
+    the raw annotations grade.
     """
 
     rows: int

@@ -86,7 +86,7 @@ def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str,
 
 
 def _as_number(text: str) -> float | None:
-    """Return a relevance text as a number (both 3 and 3.0 are accepted); None if empty, and -1.0 if it is no number."""
+    """Return a relevance text as a number, so that 3 equals 3.0; None if it is empty, -1.0 if it is no number."""
     try:
         return float(text)
     except ValueError:

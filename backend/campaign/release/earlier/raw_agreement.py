@@ -25,7 +25,7 @@ from backend.scoring.statistics.bootstrap import RESAMPLES
 def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
     """Apply the consensus rule to a raw annotation CSV, and compute inter-annotator agreement over its grades.
 
-    Returns the counts, relevances and statistics by name, as `reelrank consensus` prints them.
+    Returns the counts and statistics by name.
 
     Args:
         file: the CSV.
@@ -57,7 +57,7 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
         resamples: number of resamples of the pairs for 95 % intervals; 0 leaves intervals out.
 
     Raises:
-        InputError: every problem of the file.
+        InputError: the file has problems, all of which are listed.
     """
     graded, _ = _graded(file, scale)
     return rules.measure(graded, no_origins(graded), resamples=resamples)
@@ -66,7 +66,10 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
 def other_relevances_of_file(
     file: Path, *, scale: str | None = None, progress: Progress | None = None
 ) -> AggregatorReport:
-    """Compare the relevances that mean, median and Dawid-Skene give for a raw annotation CSV."""
+    """Compare the relevances that mean, median and Dawid-Skene give with those of the consensus rule, for a raw CSV.
+
+    The CSV has the columns of `agreement_of_file`.
+    """
     graded, names = _graded(file, scale)
     return aggregators.report(graded, names, progress=steps_of(progress, aggregators.LEARNING))
 

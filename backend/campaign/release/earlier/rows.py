@@ -145,7 +145,8 @@ def add_batches(db: Database, batches: Iterable[tuple[int, int]], *, at: float) 
 def close_gaps(db: Database) -> None:
     """Renumber the batches of each query 1, 2, 3, ... without gaps.
 
-    Gaps arise because batches are numbered by rank, and pairs of a later pooling have much higher ranks.
+    Gaps arise because batches are numbered by rank, and pairs from a later pooling (adding the top predictions of runs)
+    have much higher ranks.
     """
     db.conn.execute(
         "UPDATE batch SET number = (SELECT count(*) FROM batch o WHERE o.query_id = batch.query_id "

@@ -235,9 +235,9 @@ def _re_opened(contents: Contents) -> str:
 
 
 def _left_out(contents: Contents) -> str:
-    """Return the card's list of counts of queries and pairs left out of the truth, and of unfinished queries in it.
+    """Return the card's list of what is left out of the truth, with numbers of queries and pairs.
 
-    It is empty if there are none.
+    It also counts unfinished queries that are in the truth. It is empty if there is nothing to list.
     """
     selection = contents.selection
     reasons = [

@@ -41,7 +41,7 @@ class _Manifest(msgspec.Struct):
 
 
 def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
-    """Return the content of a release for a comparison, and the time of the project's state that it holds.
+    """Return the content of a release for a comparison, and the time of the last change that it includes.
 
     The time looks like `2026-03-14T09:26:53+00:00`, and is empty if the manifest does not state it. `name` is what to
     call the release; None takes the name of its file.
@@ -99,9 +99,9 @@ def diff_releases(before: Path, after: Path, *, progress: Progress | None = None
 def read_both(
     before: tuple[Path, str | None], after: tuple[Path, str | None], progress: Progress | None
 ) -> list[tuple[ComparedRelease, str]]:
-    """Read two releases, each given as (path, name to call it), and return the content and time of each.
+    """Read two releases, each given as (path, name to call it), and return what `read` returns for each.
 
-    The function `read` explains them.
+    `progress` is called with (name of the step, steps done, all steps).
     """
     releases = []
     for done, (place, name) in enumerate((before, after), start=1):

@@ -111,8 +111,9 @@ def release_preview(project: Project, by: Lead | Operator, options: ReleaseOptio
 class ReleaseReport:
     """A summary of a new release.
 
-    `place` is its folder, or its zip if no folder was made. `unsettled` counts the pairs that have no final grade yet,
-    `simulated` the grades that a demo made up.
+    `place` is its folder, or its zip if no folder was made. `again` says whether the project had the same release
+    already, and `kept` is the path of its zip in the project. `unsettled` counts the pairs that have no final grade
+    yet, `simulated` the grades that a demo made up.
     """
 
     place: Path

@@ -2,8 +2,8 @@
 
 *Reads* the folder or zip of a release. *Writes* a whole project, or nothing. The project gets everything that the
 release holds: queries with their splits, moments, captions, pairs, every grade, the decisions of leads and the
-training lists. A release of the new project holds the same as the original release. Pairs and grades are imported
-like those of any earlier campaign.
+candidate lists of training queries. A release of the new project holds the same as the original release. Pairs and
+grades are imported like those of any earlier campaign.
 """
 
 from collections import defaultdict

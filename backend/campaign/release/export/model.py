@@ -81,9 +81,9 @@ class ReleaseRow:
 class KeptRelease:
     """A stored release as lists of releases show it: its author, its content and its settings.
 
-    `megabytes` is the size of its zip, None if that is missing. `val_queries`, `test_queries` and `moments` are None if
-    an older version of ReelRank made the release. `made_at` is in seconds since 1970; `made_by` is a name, None for the
-    command line.
+    `state_of` is the time of the last change that it includes. `megabytes` is the size of its zip, None if that is
+    missing. `val_queries`, `test_queries` and `moments` are None if an older version of ReelRank made the release.
+    `made_at` is in seconds since 1970; `made_by` is a name, None for the command line.
     """
 
     name: str
@@ -133,6 +133,8 @@ class QueryCounts:
 class ReleaseSelection:
     """The validation and test queries that a release includes and leaves out; each list is in judging order.
 
+    `moments` counts the graded moments in the release, and `adjudicated` those of them whose relevance a lead decided.
+
     Attributes:
         queries: the queries in the release.
         unfinished: queries left out because some of their pairs still need grades.
@@ -158,7 +160,12 @@ class ReleaseSelection:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The content of a release without its training sets, read from the database in one snapshot."""
+    """The content of a release without its training sets, read from the database in one snapshot.
+
+    `truth` has the queries of each split with their graded moments. `raw` and `pairs` are the rows of
+    `raw_annotation.csv` and `raw_query_moment_pair.csv`. `counts` has counts of the whole project, and `guideline` the
+    number of grades by guideline version.
+    """
 
     name: str
     """Name of the project."""

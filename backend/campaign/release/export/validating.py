@@ -92,7 +92,7 @@ class ValidationReport:
         return not self.count
 
     def add(self, problems: Iterable[Problem]) -> None:
-        """Count problems, and store them until there are `MOST`."""
+        """Add problems to the count, and keep only the first `MOST` of them."""
         for problem in problems:
             self.count += 1
             if len(self.problems) < MOST:

@@ -101,8 +101,8 @@ def file_statistics(
     Args:
         places: annotation files, or one folder of a release.
         format: format of the annotation files, as in `import_corpus`.
-        types: which types of entries to count, as in `import_corpus`.
-        columns: how columns of a CSV are named, as in `import_corpus`.
+        types: the types of TVR's caption lines to count; None for those that the paper uses.
+        columns: maps the usual name of a column or field to its name in the files, such as `{"start": "begin"}`.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:

@@ -84,13 +84,13 @@ def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXA
 
 
 def by_key(db: Database, key: str) -> Attempt | None:
-    """Return the attempt with this `key`, with which the browser's names of its items begin; None if there is none."""
+    """Return the attempt with this key, the prefix of its items' names in the browser; None if there is none."""
     matches = _attempts(db, "t.attempt_key = ?", key)
     return matches[0] if matches else None
 
 
 def first_finished(db: Database, exam_id: int) -> list[Attempt]:
-    """Return the annotators' first attempts at an exam that are handed in, ordered by annotator id."""
+    """Return each annotator's first attempt at an exam if it is handed in, ordered by annotator id."""
     return _attempts(
         db,
         "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
@@ -153,7 +153,7 @@ def note_read(db: Database, attempt_id: int, *, at: float) -> None:
 
 
 def answer_owner(db: Database, event_key: str) -> tuple[int, int] | None:
-    """Return the (attempt, item) that an earlier answer with this event key belongs to; None if there is none."""
+    """Return the (attempt id, item id) of the answer that was stored for this key press; None if there is none."""
     row = db.conn.execute("SELECT attempt_id, item_id FROM exam_answer WHERE event_key = ?", [event_key]).fetchone()
     return (row[0], row[1]) if row else None
 

@@ -39,15 +39,16 @@ PASS_RULES: dict[str, Callable[[int, int, float], bool]] = {PASS_RULE: passes}
 def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int, rule: str = PASS_RULE) -> ExamResult:
     """Return the result of an attempt from its answers.
 
-    An answer misses where |answer - key| > tolerance; the attempt passes if at most `most_missed` percent of its
-    answers miss. Cohen's kappa compares the answers with the key as if it were a second annotator
-    (`backend.scoring.statistics.agreement.cohen_kappa`). It does not affect whether the attempt passes.
+    An answer misses if it differs from the right grade (the key) by more than `tolerance`. The attempt passes if at
+    most `most_missed` percent of its answers miss. Cohen's kappa compares the answers with the key as if it were a
+    second annotator (`backend.scoring.statistics.agreement.cohen_kappa`). It does not affect whether the attempt
+    passes.
 
     Source: the qualification of TVR-Ranking's annotators, where 11.83 % of the grades missed at first and the mean
     kappa was 0.49.
 
     Args:
-        answers: (answer, key) of each answered item.
+        answers: (answer, right grade) of each answered item.
         most_missed: Percent, 0 to 100.
         tolerance: How far two grades may differ and still agree.
         rule: The name of the pass rule that the exam was set with.

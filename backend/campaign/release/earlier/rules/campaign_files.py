@@ -149,7 +149,8 @@ class _Reading:
     ) -> list[_Value | None]:
         """Return the cells of a column converted by `read`, and add a problem for each invalid cell.
 
-        `expected` says in words what a valid cell holds. Invalid cells, and empty ones unless `needed`, become None.
+        `expected` says in words what a valid cell holds. Invalid and empty cells become None. With `needed`, empty
+        cells are invalid too.
         """
         values, wrong = self.table.values(name, read, needed=needed)
         self._refuse((row, f"{name} is {text!r}, not {expected}") for row, text in wrong)

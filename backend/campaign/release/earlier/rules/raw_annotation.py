@@ -6,11 +6,11 @@ further columns of such a file.
 The published file of TVR-Ranking (227,808 rows) is read as follows, which gives its 94,442 relevances:
 
 - Every row is one grade. 8,345 rows repeat an earlier row exactly, and in 11,682 pairs somebody graded twice.
-  These grades count like any other for the consensus and for alpha, as they did for the authors.
+  These grades count like any other for the consensus and for Krippendorff's alpha, as they did for the authors.
 - Rows are in the order of worker numbers, so the file does not say which two of four grades came first. Four grades
-  are therefore always trimmed, and there is no alpha over first-round grades of a file without a column `round`.
+  are therefore always trimmed to the middle two. Without a column `round`, there is no alpha over first-round grades.
 - Every pair without a consensus is `discarded`: after four grades by the rule, or because the grades that would
-  decide are missing. The latter are also counted as `undecided` (two pairs of the published file).
+  decide are missing. Pairs with missing grades are also counted as `undecided` (two pairs of the published file).
 - More than four grades of one pair are refused, because the rule does not say which of them count. Up to six are
   accepted if a column `re_opened` is 1 in every row of the pair: a lead asked two more people about it.
 
@@ -99,9 +99,9 @@ def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnn
         highest: the highest grade of the scale.
 
     Raises:
-        InputError: every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width, a blank id,
-            a grade that is not one of 0..`highest`, a fifth grade of a pair that was not re-opened, or two different
-            decisions about a pair.
+        InputError: lists every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width, a blank
+            id, a grade that is not one of 0..`highest`, a fifth grade of a pair that was not re-opened, or two
+            different decisions about a pair.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\n", "raw.csv")
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
@@ -218,7 +218,7 @@ def _encode(ids: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
 
 
 def _first_beyond(codes: NDArray[np.int64], most: int) -> list[int]:
-    """Return, for each value that occurs more than `most` times, the index of the first occurrence beyond these."""
+    """Return, for each value that occurs more than `most` times, the index in `codes` of its next occurrence."""
     order = np.argsort(codes, kind="stable")
     ranked = codes[order]
     # `searchsorted` gives where the run of equal codes starts, so the difference is the place within the run.

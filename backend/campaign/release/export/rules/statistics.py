@@ -142,7 +142,7 @@ def parts(documents: Documents) -> Iterator[tuple[str, Sequence[Mapping[str, Any
 def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
     """Return the word counts of queries, and the durations and relevances of their moments.
 
-    All fields but `relevances` are sorted.
+    All lists but `relevances` are sorted.
     """
     durations: dict[tuple[str, float, float], float] = {}
     videos: dict[str, float] = {}
