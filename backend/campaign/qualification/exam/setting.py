@@ -263,7 +263,7 @@ class PreviewItem:
 
 @dataclass(frozen=True, slots=True)
 class ExamPreview:
-    """A preview of an exam: what `set_exam` would set with the same arguments.
+    """A preview of an exam: its items and how well guessing would do, before a lead sets it.
 
     `grades` counts the items by right grade, from the lowest grade to the highest. `guesses` says how well guessing
     would do. If the right grades are determined only later, `grades` is empty and `guesses` None.

@@ -297,8 +297,8 @@ def _decide(project: Project, release: SourceRelease, now: float) -> int:
 def _block(project: Project, release: SourceRelease, now: float) -> int:
     """Mark open pairs of finished queries as impossible to show, so that nobody is asked to grade them.
 
-    Their query could count as finished without a grade only because their clips could not be shown. Returns the number
-    of these pairs.
+    Such a query counts as finished only because the clips of these pairs could not be shown. Returns the number of
+    these pairs.
     """
     unfinished = release.manifest.unfinished_queries
     if unfinished is None:

@@ -208,7 +208,7 @@ class Contents:
 
     @property
     def chosen_by(self) -> str:
-        """The names of the candidate sources as Markdown; the name of the encoder if there are no sources."""
+        """The names of the sources of the candidates, as Markdown; the encoder's name if there are no sources."""
         return ", ".join(f"`{source.name}`" for source in self.sources) or f"`{self.counts['encoder']}`"
 
     @property

@@ -1,6 +1,7 @@
 """Write a release as Parquet in the layout of Hugging Face `datasets`: one file per table.
 
-The tables hold the same rows as the files of the release, in the same order. Empty CSV cells are null.
+The tables hold the same rows as the files of a release in the format of TVR-Ranking, in the same order. Empty CSV cells
+are null.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

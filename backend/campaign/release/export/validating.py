@@ -54,7 +54,7 @@ class _Released(msgspec.Struct):
 
 
 class _Manifest(msgspec.Struct):
-    """The fields of a manifest that the checks read."""
+    """The fields of a release's `manifest.json` that the checks read, with defaults for older releases."""
 
     files: dict[str, str]
     scale: list[_Grade] = []

@@ -240,8 +240,8 @@ def _local_search(
     """Choose all queries of `fixed` and `places` queries of `free`, by a local search that makes the grades more even.
 
     Each step replaces one chosen query of `free` by another one of `free`. Replacements that bring in rare grades are
-    tried first: the price of a grade is how many items of the exam have it at present, and the cost of a query is the
-    sum of the prices of its cheapest pairs.
+    tried first. The price of a grade is how many items of the exam have it at present. The cost of a query is the sum
+    of the prices of its cheapest pairs.
     """
     chosen, left = list(free[:places]), _FILLED // (len(fixed) + places)
 

@@ -123,7 +123,7 @@ def queries(
 
 
 def weighted(training: Queries[Moment]) -> Iterator[list[Weighted]]:
-    """Yield the moments of each training query, in the order of the file."""
+    """Yield, for each training query in the order of the file, the list of its moments with their weights."""
     for entry in training.entries:
         yield [Weighted((m.video_name, *m.timestamp), m.similarity or 0.0) for _, m in entry.moments]
 
