@@ -1,1 +1,1 @@
-"""Handle pairs with a known grade, and answers to them, for exam, calibration round, gold questions and practice."""
+"""Check answers to pairs whose right grade is known: in the exam, gold questions and practice pairs."""

@@ -1,4 +1,4 @@
-"""Remove a kept release: delete its zip, and keep its row, its name and the reason on record.
+"""Remove a stored release: delete its zip, but keep its name, its row in the database and the reason.
 
 *Reads* release, release_removal. *Writes* release_removal, an event; deletes one zip, unless another release needs it.
 """
