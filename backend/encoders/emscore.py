@@ -11,10 +11,10 @@ stands for the whole sentence) and v_1 ... v_N of the frames of video V:
     F(X, V)      = 2 P R / (P + R)
     full F(X, V) = (coarse + F) / 2
 
-The weight of a token that occurs in c of M sentences (IDF) is w = log((M + 1) / (c + 1)). So a token of every sentence,
-such as start and end, weighs nothing in P; it still counts in R. (If the authors' code counts the sentences itself, it
-gives the end token the mean weight. MVMR's code passes the counts in. Then the end token does not get the mean weight.
-The same holds here.) If all tokens of a sentence weigh nothing, they get equal weights.
+w_j is the IDF weight of token j. A token that occurs in c of M sentences has w = log((M + 1) / (c + 1)). A token of
+every sentence, such as start and end, has the weight 0 in P; it still counts in R. If all tokens of a sentence have the
+weight 0, they get equal weights. If the authors' code counts the sentences itself, it gives the end token the mean
+weight. MVMR's code passes the counts to it; then the end token does not get the mean weight, and neither does it here.
 
 A worked example: two tokens along the axes, two frames, one along the first axis and one half-way between both.
 
@@ -27,9 +27,10 @@ A worked example: two tokens along the axes, two frames, one along the first axi
 >>> round(float(found.coarse[0]), 4), round(float(found.full_f[0]), 4)
 (0.3827, 0.6181)
 
-P: token 1 meets frame 1 (1), token 2 meets frame 2 (0.7071), mean 0.8536; R: frame 1 meets token 1 (1), frame 2 either
-(0.7071). The mean frame is g = (0.8536, 0.3536), with length 0.9239. The end token is (0, 1), so coarse is 0.3536 /
-0.9239 = 0.3827. If the second token occurs in every sentence, it weighs nothing, and only the first token decides P:
+For P, token 1 is most similar to frame 1 (1.0) and token 2 to frame 2 (0.7071): the mean is 0.8536. For R, frame 1 is
+most similar to token 1 (1.0), and frame 2 to either token (0.7071). For coarse, the mean frame g = (0.8536, 0.3536) has
+the length 0.9239, and the end token is (0, 1): 0.3536 / 0.9239 = 0.3827. If the second token occurs in every sentence,
+its weight is 0, and only the first token decides P:
 
 >>> float(score(sentence, video, idf([(1, 2), (2,)])).precision[0])
 1.0
@@ -62,7 +63,10 @@ class Idf:
 
 
 def idf(sentences: Iterable[Iterable[int]]) -> Idf:
-    """Return the weights `log((M + 1) / (c + 1))` from the tokens of all sentences."""
+    """Return the IDF weights of tokens, counted in these sentences: `log((M + 1) / (c + 1))` for a token.
+
+    `sentences` has the token ids of each of M sentences. A token occurs in c of them, and an unknown token in none.
+    """
     counts: Counter[int] = Counter()
     total = 0
     for tokens in sentences:
@@ -95,12 +99,12 @@ class EmScores:
 
 @dataclass(frozen=True, slots=True)
 class FrameVectors:
-    """Frames of several videos in one array, so that one product compares a sentence with all of them.
+    """Frames of several videos in one array, so that one matrix product compares a sentence with all of them.
 
     Attributes:
-        vectors: unit vectors of all frames, `(frames, dim)`.
-        starts: index of each video's first frame.
-        counts: number of frames of each video.
+        vectors: unit vectors of all frames, `(frames, dim)`, one video after the other.
+        starts: for each video, the row of its first frame.
+        counts: for each video, the number of its frames.
         whole: the unit vector of each video's mean frame, `(videos, dim)`.
     """
 
