@@ -32,7 +32,7 @@ _OURS = ("annotate_app", "backend")
 
 
 def begin(form: LogForm) -> None:
-    """Send the messages of all loggers of this process to standard error, in this form.
+    """Send the messages of all loggers of this process to standard error, as text or as JSON.
 
     Call it before importing libraries that add their own handlers: loggers that exist already keep theirs.
     """
@@ -63,12 +63,12 @@ def without_secrets(text: str) -> str:
 
 
 def _is_for_a_person(record: logging.LogRecord) -> bool:
-    """Return whether a text log shows a record. Uvicorn's start and stop messages are hidden."""
+    """Return whether a text log includes a record: all except uvicorn's messages about its start and stop."""
     return record.levelno > logging.INFO or not record.name.startswith("uvicorn")
 
 
 class _Through(logging.Logger):
-    """A logger that sends everything to the root's handlers, whatever handlers a library adds to it."""
+    """A logger that sends everything to the root logger's handlers, and ignores handlers that a library adds to it."""
 
     def callHandlers(self, record: logging.LogRecord) -> None:
         logging.root.callHandlers(record)
