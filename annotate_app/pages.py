@@ -48,7 +48,7 @@ class Page:
 
     @property
     def module(self) -> str:
-        """Module whose function `page` draws the page."""
+        """Dotted name of the module whose function `page` draws the page."""
         return f"annotate_app.screens.{self.title.lower().replace(' ', '_')}"
 
 

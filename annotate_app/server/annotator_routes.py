@@ -72,7 +72,7 @@ class DescribeRoutes(ClipRoutes):
         """Errors of clips that were requested ahead, by path, until a request reports them."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/describe/work", self.work),
             Route("/describe/exchange", self.exchange, methods=["POST"]),
@@ -154,10 +154,10 @@ class _Answer(RequestBody, kw_only=True):
 
 
 class PracticeRoutes(ClipRoutes):
-    """Routes of the tutorial's practice pairs, for all signed-in users."""
+    """Routes of the tutorial's practice pairs, which have a known grade and an explanation. For all signed-in users."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/practice/{name}.mp4", self.clip),
             Route("/practice/{name}", self.answer, methods=["POST"]),
@@ -188,7 +188,7 @@ class Examples(ClipRoutes):
     """Route for the example clips of the guideline panel, for all signed-in users."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the route of this class, to be added to the app."""
         return [Route("/examples/{grade}.mp4", self.clip)]
 
     @answers_refusals

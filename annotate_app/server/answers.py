@@ -98,7 +98,10 @@ class ClipFile(FileResponse):
         self.headers.setdefault("content-length", str(stat_result.st_size))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response. Honour If-None-Match; obey Range only if If-Range is absent or has this file's ETag."""
+        """Send the file, or answer 304 if the browser already has it (If-None-Match).
+
+        A Range is obeyed only if the request has no If-Range, or one with this file's ETag.
+        """
         request_headers = Headers(scope=scope)
         if _STATIC.is_not_modified(self.headers, request_headers):
             await NotModifiedResponse(self.headers)(scope, receive, send)
@@ -194,7 +197,7 @@ def json_answer(content: object) -> Response:
 
 
 async def _parsed_body(request: Request, kind: type[_Kind]) -> _Kind | Response:
-    """Return the parsed body of a request, or the response that refuses it."""
+    """Return the parsed body of a request, or an error response if the body or the sender is not accepted."""
     if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
         return error_response(403, tr("This request did not come from a page of this server."))
     try:

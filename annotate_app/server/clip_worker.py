@@ -45,7 +45,12 @@ class Priority(IntEnum):
 
 @dataclass
 class _Waiting:
-    """A clip in the queue. `claims` counts the requests for it, by priority and person."""
+    """A clip in the queue.
+
+    Attributes:
+        number: its place in the order of arrival; smaller numbers came earlier.
+        claims: the number of requests for it, by priority and user.
+    """
 
     number: int
     claims: Counter[tuple[Priority, AnnotatorId]] = field(default_factory=Counter)
@@ -80,7 +85,7 @@ class ClipQueue(Generic[Key]):
         return key in self._waiting
 
     def counts(self) -> Counter[Priority]:
-        """Return how many clips wait at each priority."""
+        """Return the number of queued clips for each priority; a clip counts at the most urgent priority requested."""
         return Counter(min(waiting.claims)[0] for waiting in self._waiting.values())
 
     def add(self, key: Key, person: AnnotatorId, priority: Priority) -> Key | None:
@@ -277,6 +282,6 @@ class ClipWorker(Generic[J]):
 
 
 def _seen(future: asyncio.Future[Path]) -> None:
-    """Mark a clip's exception as retrieved: nobody may be waiting for it, and asyncio would log a warning."""
+    """Retrieve the exception of a clip's future: otherwise asyncio would log a warning if nobody waits for the clip."""
     if not future.cancelled():
         future.exception()

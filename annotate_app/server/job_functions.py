@@ -104,7 +104,10 @@ def _already(report: RegisterReport) -> list[str]:
 
 
 def _of_videos(report: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
-    """Return tables of refused files, damaged videos and new videos. Add the number refused to `sentences`."""
+    """Return the tables of an outcome: refused files, damaged videos and new videos. Empty tables are left out.
+
+    The number of refused files is added to `sentences`. `refused` is the heading of their column.
+    """
     tables = []
     if report.problems:
         wrong = [[problem.file, problem.message] for problem in report.problems]

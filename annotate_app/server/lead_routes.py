@@ -70,7 +70,7 @@ class Rewriting:
         self._clock = clock
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/rewriting/decision", self.decision, methods=["POST"]),
             Route("/rewriting/undo", self.undo, methods=["POST"]),
@@ -132,7 +132,7 @@ class Moments(ClipRoutes):
     """Routes for the clip and the thumbnail of any moment, for the pages of leads."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [Route("/moments.mp4", self.clip), Route("/moments.webp", self.thumbnail)]
 
     async def clip(self, request: Request) -> Response:
@@ -215,7 +215,7 @@ class Uploads:
         self._project = project
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         address = "/lead/uploads/{kind}/{name}"
         return [Route(address, self.ask, methods=["GET"]), Route(address, self.take, methods=["PUT"])]
 

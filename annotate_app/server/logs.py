@@ -52,7 +52,7 @@ def begin(form: LogForm) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Return a text without the parts that look like secrets.
+    """Return a text with passwords, tokens and other parts that look like secrets replaced by `[taken out]`.
 
     >>> without_secrets("GET /session/invitation/3xQ7 by postgresql://me:pw@db/x with password='horse' failed")
     'GET /session/invitation/[taken out] by postgresql://[taken out]@db/x with password=[taken out] failed'
@@ -75,7 +75,7 @@ class _Through(logging.Logger):
 
 
 class _Text(logging.Formatter):
-    """Formatter for people: one line, and a traceback below it."""
+    """Log formatter for people: one line for each message, and a traceback below it."""
 
     default_msec_format = "%s.%03d"
 
@@ -84,7 +84,7 @@ class _Text(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """Formatter for programs: one line of JSON with `at` (UTC), `level`, `logger`, `message` and any `exception`."""
+    """Log formatter for programs: one line of JSON with `at` (UTC), `level`, `logger`, `message`, and `exception` if any."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))

@@ -130,7 +130,7 @@ class Health:
         self._known: tuple[float, Sequence[str]] | None = None
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [Route(HEALTH_PATH, self.healthy), Route(READY_PATH, self.ready)]
 
     async def healthy(self, _request: Request) -> Response:

@@ -132,7 +132,7 @@ class BasePath:
         self._trusted = ProxyHeadersMiddleware(app, hosts).trusted_hosts  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request without its base path, and restore the base path in the response."""
+        """Pass on a request without the base path, and add the base path to the response."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -204,7 +204,7 @@ _HOST, _SECURE = "__Host-", "__Secure-"
 
 
 def is_secure(scope: Scope) -> bool:
-    """Return whether a request or websocket came by TLS, to this server or to a proxy that it trusts."""
+    """Return whether a request or websocket came over TLS, to this server or to a proxy that it trusts."""
     return scope.get("scheme") in ("https", "wss")
 
 
@@ -227,9 +227,9 @@ def set_cookie(
     """Set a cookie that no script can read.
 
     Args:
-        request: its scheme decides whether the cookie is `Secure` and has the prefix.
+        request: if it came over https, the cookie is `Secure` and its name gets a prefix (see `name_sent`).
         response: the response that sets the cookie.
-        name: begins with `reelrank_`, without the prefix.
+        name: the cookie's name without that prefix; it begins with `reelrank_`.
         value: any text that a cookie can hold.
         max_age_s: seconds that the browser keeps the cookie; None until the browser is closed.
         strict: True for SameSite=strict, so that links on other sites do not send the cookie; False for lax.

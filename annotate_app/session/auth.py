@@ -62,7 +62,7 @@ def current() -> Person | None:
 
 
 def require(role: Role) -> Person:
-    """Return the signed-in person if they have this role. Otherwise show the reason and stop the page."""
+    """Return the signed-in user if they have this role; otherwise show why not, and stop drawing the page."""
     person = current()
     if person is None:
         st.html(

@@ -70,7 +70,7 @@ class FirstProject(Sessions):
             await self._alone(scope, receive, _with_headers(send))
 
     async def create(self, request: Request) -> Response:
-        """Show the form of the one-time link; on POST, create the project and sign in its first lead."""
+        """Show the form at the one-time link; on POST, create the project and sign in its first lead."""
         if not hmac.compare_digest(request.path_params["token"], self._token) or self._is_made:
             return no_project_page(self._is_made, 410)
         if request.method != "POST":

@@ -100,9 +100,12 @@ async def body(request: Request, limit: int) -> bytes:
 
 
 async def form(request: Request) -> dict[str, str]:
-    """Return the fields of a posted form; of a field sent twice, the last value counts.
+    """Return the fields of a posted form; if a field was sent twice, the last value counts.
 
-    NUL becomes U+FFFD, which databases can store. Nobody types NUL, so a name with it is simply unknown.
+    NUL is replaced by U+FFFD, because databases cannot store it. Nobody types NUL, so a name with it is simply unknown.
+
+    Raises:
+        HTTPException: 413 too large, 408 too slow, 400 not a form.
     """
     raw = await body(request, MAX_FORM_BYTES)
     try:
@@ -113,7 +116,7 @@ async def form(request: Request) -> dict[str, str]:
 
 
 async def json_body(request: Request, kind: type[_Kind]) -> _Kind:
-    """Return the body of a request as a value of `kind`.
+    """Return the JSON body of a request, parsed as a value of the type `kind`.
 
     Raises:
         BodyRefused: see `parsed`.
@@ -123,11 +126,11 @@ async def json_body(request: Request, kind: type[_Kind]) -> _Kind:
 
 
 def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
-    """Parse JSON as a value of `kind`.
+    """Parse JSON as a value of the type `kind`.
 
     Raises:
-        BodyRefused: the text is not JSON (NaN and half of a surrogate pair are not), does not match `kind`, is nested
-            deeper than `DEEPEST`, or contains a number beyond `LARGEST`, a text longer than `LONGEST`, or NUL, which
+        BodyRefused: the text is not JSON, does not match `kind`, or is nested deeper than `DEEPEST`. Or it contains a
+            number beyond `LARGEST`, a text longer than `LONGEST`, NaN, half of a surrogate pair, or NUL, which
             PostgreSQL cannot store.
 
     >>> parsed(b'[1, 2.5]', list[float])

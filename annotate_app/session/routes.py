@@ -89,7 +89,7 @@ class Sessions:
         self._checks = FairChecks()
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/session/sign-in", self.sign_in, methods=["GET", "POST"]),
             Route(oidc.START_PATH, self.single_sign_on),
@@ -170,7 +170,7 @@ class Sessions:
         return _signed_out(request)
 
     async def account(self, request: Request) -> Response:
-        """Show the account page of the signed-in person."""
+        """Show the account page of the signed-in user, or redirect to the sign-in page."""
         person = await self._person(request)
         if person is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
@@ -344,7 +344,10 @@ def is_ours(request: Request, fields: dict[str, str]) -> bool:
 
 
 def safe_path(path: str | None) -> str:
-    """Return a path of this server to redirect to; anything that could lead elsewhere becomes the front page."""
+    """Return `path` if it is a page of this server to redirect to, otherwise "/".
+
+    Paths to other servers, and those under /session/, become "/". The base path is removed.
+    """
     path = path_within(base_path(), path or "")
     if re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):
         return path

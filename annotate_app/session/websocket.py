@@ -55,12 +55,12 @@ class Pages:
         return self._open.is_full(person.annotator_id, LIMITS[person.role])
 
     async def serve(self, app: ASGIApp, person: Person, token: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run Streamlit's part of a websocket within this user's limits.
+        """Connect the websocket of a page to Streamlit, within this user's limits, until it is closed.
 
         Args:
-            app: the ASGI app behind the guard.
-            person: the signed-in person.
-            token: the session token; a Streamlit session of another sign-in is not resumed.
+            app: the ASGI app that contains Streamlit.
+            person: the signed-in user.
+            token: the session token; a Streamlit session that began with another token is not resumed.
             scope: the scope of the websocket, as for any ASGI app.
             receive: reads a message from the page.
             send: sends a message to the page.
@@ -169,7 +169,7 @@ _opening: ContextVar[_Opening | None] = ContextVar("opening", default=None)
 
 
 def bind_sessions(runtime: Runtime) -> None:
-    """Let only the owner of a Streamlit session reconnect to it. Call this once, at the start of the server."""
+    """Make Streamlit let only the owner of a session reconnect to it. Call this once, at the start of the server."""
     connect: Any = runtime.connect_session
 
     def connect_as_owner(*args: Any, user_info: Any, **more: Any) -> str:
@@ -302,12 +302,12 @@ class OpenPages:
         self._open: Counter[AnnotatorId] = Counter()
 
     def is_full(self, user: AnnotatorId, limits: Limits) -> bool:
-        """Return whether the user may open no further page."""
+        """Return whether the user has as many pages open as the limits allow."""
         return self._open[user] >= limits.pages
 
     @contextmanager
     def one_more(self, user: AnnotatorId) -> Iterator[None]:
-        """Count a page as open while the block runs."""
+        """Count one more open page of this user while the block runs."""
         self._open[user] += 1
         try:
             yield

@@ -88,14 +88,14 @@ class Clip:
         """Return unit vectors of the frames of a video, float32 `(frames, dim)`, from disk where they are cached.
 
         Args:
-            video_sha256: hash of the video file, which names the cached vectors.
+            video_sha256: hash of the video file, by which its vectors are cached.
             per_s: the rate of `pictures`, in frames a second.
-            pictures: yields the frames; not called if the vectors are cached.
-            folder: the folder of cached vectors.
+            pictures: yields the frames as RGB arrays; not called if the vectors are cached.
+            folder: the cache folder.
 
         Raises:
             EncoderUnavailable: the model cannot be built.
-            ValueError: there is no picture.
+            ValueError: there are no frames.
         """
         place = folder / hashlib.sha256(self.identity.encode()).hexdigest()[:32] / "frames"
         path = place / f"{video_sha256}-{per_s:g}.npy"
@@ -151,9 +151,9 @@ def _load_on_worker(name: str, identity: str, advice: str) -> Clip:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """Return the files with the weights, in a folder and its subfolders.
+    """Return the files with a model's weights, in a folder and its subfolders.
 
-    They are the safetensors files, which transformers prefers, or else the pickled ones.
+    They are the safetensors files, or the pickled files if there are none.
     """
     return sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
 
@@ -163,7 +163,7 @@ def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
 
 
 def _read_cached(path: Path) -> FloatArray | None:
-    """Return the vectors in a file; None if it is missing or damaged."""
+    """Return the cached vectors in a file; None if it is missing or damaged."""
     try:
         vectors: FloatArray = np.load(path, allow_pickle=False)
     except (OSError, EOFError, ValueError):

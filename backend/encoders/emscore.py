@@ -56,7 +56,7 @@ class Idf:
     unknown: float
 
     def of(self, tokens: Sequence[int]) -> Doubles:
-        """Return the weights of a sentence's tokens; they sum to 1."""
+        """Return the weights of a sentence's tokens, scaled so that they sum to 1."""
         weights = np.array([self.known.get(token, self.unknown) for token in tokens])
         total = weights.sum()
         return weights / total if total > 0 else np.full(len(tokens), 1 / len(tokens))
@@ -77,7 +77,7 @@ def idf(sentences: Iterable[Iterable[int]]) -> Idf:
 
 @dataclass(frozen=True, slots=True)
 class SentenceVectors:
-    """A sentence under CLIP: its token ids, and a unit vector of each, float32 `(tokens, dim)`."""
+    """A sentence encoded by CLIP: its token ids, and one unit vector for each token, float32 `(tokens, dim)`."""
 
     tokens: Sequence[int]
     vectors: FloatArray
@@ -87,7 +87,15 @@ class SentenceVectors:
 class EmScores:
     """EMScores of one sentence with each of several videos.
 
-    Every field is an array `(videos,)` with one value from -1 to 1 for each video. See the module for their formulas.
+    Every field is an array `(videos,)` with a value from -1 to 1 for each video. The docstring of this module has the
+    formulas.
+
+    Attributes:
+        coarse: similarity of the whole sentence and the mean frame.
+        precision: P, how well the frames cover the tokens.
+        recall: R, how well the tokens cover the frames.
+        f: the harmonic mean of precision and recall.
+        full_f: the mean of `coarse` and `f`.
     """
 
     coarse: Doubles
@@ -115,7 +123,9 @@ class FrameVectors:
 
     @classmethod
     def of(cls, videos: Sequence[FloatArray]) -> "FrameVectors":
-        """Join the frames of videos; each video is given as the unit vectors of its frames, float32 `(frames, dim)`.
+        """Return the frames of several videos, joined into arrays.
+
+        `videos` has the unit vectors of each video's frames, float32 `(frames, dim)`.
 
         Raises:
             ValueError: there is no video, or one has no frame.
@@ -128,7 +138,7 @@ class FrameVectors:
         return cls._joined(list(videos), means / np.where(lengths > 0, lengths, 1))
 
     def some(self, videos: npt.NDArray[np.int64]) -> "FrameVectors":
-        """Return the frames of the videos with these indexes, in that order."""
+        """Return the frames of some of the videos, given by index, in the order of these indexes."""
         parts = [self.vectors[self.starts[n] : self.starts[n] + self.counts[n]] for n in videos]
         return self._joined(parts, self.whole[videos])
 
@@ -139,7 +149,7 @@ class FrameVectors:
 
 
 def score(sentence: SentenceVectors, videos: FrameVectors, weights: Idf | None = None) -> EmScores:
-    """Return the EMScore of a sentence with each of the videos; without `weights` all tokens weigh the same."""
+    """Return the EMScores of a sentence with each video; without `weights` all tokens have the same weight."""
     similarities = (sentence.vectors @ videos.vectors.T).astype(np.float64)
     share = np.full(len(sentence.tokens), 1 / len(sentence.tokens)) if weights is None else weights.of(sentence.tokens)
     precision = share @ np.maximum.reduceat(similarities, videos.starts, axis=1)

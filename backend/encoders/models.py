@@ -72,7 +72,7 @@ class SentenceModel:
         self._until_fast = WORTH_IT if device == "cpu" and dtype == "fp32" and has_openvino() else None
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Return float32 unit vectors `(len(texts), dim)`; texts are batched and returned in the given order."""
+        """Return unit vectors of the texts, float32 `(len(texts), dim)`, in the given order."""
         vectors = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])
@@ -81,7 +81,7 @@ class SentenceModel:
         return np.concatenate(vectors, dtype=np.float32)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, at most the number that the model reads."""
+        """Return the number of tokens that the model reads of each text; longer texts are cut."""
         limit = self._model.max_seq_length
         encoded = self._model.tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)
         return [len(tokens) for tokens in encoded["input_ids"]]
@@ -180,7 +180,7 @@ def replace_transformer(model: SentenceTransformer, threads: int) -> None:
 
 
 class _Compiled(torch.nn.Module):
-    """A transformer compiled by OpenVINO, with the interface of the original."""
+    """A transformer compiled by OpenVINO, with the interface of the torch module that it replaces."""
 
     def __init__(self, original: Any, example: Mapping[str, torch.Tensor], threads: int) -> None:
         super().__init__()
@@ -265,7 +265,7 @@ class ClipModel:
         return np.concatenate(parts)
 
     def sentences(self, texts: Sequence[str]) -> list[tuple[list[int], FloatArray]]:
-        """Return for each text its token ids, start and end included, and a unit vector of each, `(tokens, dim)`."""
+        """Return for each text its token ids, with start and end token, and one unit vector for each, `(tokens, dim)`."""
         sentences_read = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])

@@ -41,7 +41,7 @@ def coarse_pays(vectors: FloatArray, queries: int) -> bool:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Return the shortest of four timed runs, in seconds; the first run warms up."""
+    """Return the shortest time of four runs of `work`, in seconds; the first run warms up."""
     took = []
     for _ in range(4):
         start = time.perf_counter()
@@ -128,7 +128,8 @@ class Captions:
         Args:
             vectors: Unit vectors of the *distinct* captions, float32 `(captions, dim)`.
             moments: For each caption the ids of the moments it describes.
-            queries: The expected number of queries, if known; many queries justify some preparation.
+            queries: The expected number of queries, if known. Many queries make a preparation worthwhile that speeds up
+                each search.
 
         Raises:
             ValueError: `vectors` and `moments` have different lengths.

@@ -27,9 +27,11 @@ Integers = npt.NDArray[np.int64]
 class Candidate:
     """One moment chosen for a query.
 
-    `similarity` is the cosine of the query with the moment's most similar caption, rounded to `QUANTUM`, so that
-    ordering by (-similarity, moment_id) gives `rank` (from 1) exactly. `caption` is that caption's index in the
-    searched captions.
+    Attributes:
+        moment_id: the id of the moment.
+        similarity: the cosine of the query with the moment's most similar caption, rounded to `QUANTUM` (1e-5).
+        rank: the position in the query's list, from 1. The list is sorted by falling similarity, then by moment id.
+        caption: the index of the most similar caption among the captions that were searched.
     """
 
     moment_id: int
@@ -102,7 +104,7 @@ class Ranking:
 
     @classmethod
     def empty(cls, queries: int) -> "Ranking":
-        """Return a ranking of this number of queries, none with a candidate."""
+        """Return a ranking with this number of queries, none of which has a candidate."""
         return cls(np.zeros(queries + 1, dtype=np.int64), *(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
     @classmethod
@@ -133,7 +135,7 @@ def starting(counts: Integers) -> Integers:
 
 
 def spans(starts: Integers, counts: Integers) -> Integers:
-    """Return runs of consecutive integers, one run after the other: run i has `counts[i]` integers from `starts[i]` on.
+    """Return several series of consecutive integers, joined: series i has `counts[i]` integers from `starts[i]` on.
 
     >>> spans(np.array([7, 3]), np.array([2, 3])).tolist()
     [7, 8, 3, 4, 5]

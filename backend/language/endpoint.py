@@ -145,8 +145,9 @@ class Reply:
     """The result of one request.
 
     Attributes:
-        answers: maps captions to rewrites. A rewrite is empty if a request for its caption alone gave nothing usable.
-        tokens: number of tokens of the question and of the answer; None if the endpoint does not tell.
+        answers: maps captions to rewrites. A rewrite is empty if even a request for its caption alone got no usable
+            answer.
+        tokens: numbers of tokens of the request and of the answer; None where the endpoint does not tell.
     """
 
     answers: dict[str, str]

@@ -64,7 +64,7 @@ class BaselineOptions:
     index: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse options out of range."""
+        """Raise an `InputError` if an option is out of range."""
         for option, number in (("top", self.top), ("best videos", self.best)):
             if number < 1:
                 raise InputError.single(option, f"{number} is not at least 1")

@@ -288,7 +288,7 @@ SUFFIXES = (".h5", ".hdf5", ".npz")
 
 
 def is_rate(rate: float) -> bool:
-    """Return whether a value is a valid rate: finite, above 0."""
+    """Return whether a number of rows a second is valid: finite and above 0."""
     return math.isfinite(rate) and rate > 0
 
 

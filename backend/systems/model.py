@@ -1,4 +1,4 @@
-"""Inputs and outputs of every system: the search task, its answers, windows of videos, and the run file."""
+"""Inputs and outputs of every retrieval system: the search task, its answers, windows of videos, and the run file."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _NOISE_MS = 1e-6
 
 
 class KnownMoment(NamedTuple):
-    """A moment of a video, in seconds, and its caption, which may be empty."""
+    """A moment of a video with a known place, in seconds, and its caption, which may be empty."""
 
     video: str
     start_s: float
@@ -67,7 +67,7 @@ class SearchTask:
 
     @property
     def videos(self) -> list[str]:
-        """The videos that are searched, sorted by name, so that the order in a file does not matter."""
+        """The names of the videos to search, sorted."""
         return sorted(self.durations)
 
 
@@ -150,7 +150,7 @@ class Windowing:
     nms: float = NMS
 
     def __post_init__(self) -> None:
-        """Refuse options out of range."""
+        """Raise an `InputError` if an option is out of range."""
         if not 0 < self.per_s < inf:
             raise InputError.single("frames a second", f"{self.per_s:g} is not above 0")
         if not self.lengths_s or not all(0 < length < inf for length in self.lengths_s):

@@ -54,10 +54,10 @@ def main() -> int:
 
 
 def try_room(room: Room, processes: int, results: Results) -> None:
-    """Try the mutants of a room's modules in a copy of the repository, and add the outcomes to `results`.
+    """Try the mutants of one room (a group of modules with their tests), and add the outcomes to `results`.
 
-    Earlier outcomes are reused while the room's modules are unchanged. A mutant that has survived is tried only with
-    test files that have changed since.
+    They are tried in a copy of the repository. Earlier outcomes are reused while the room's modules are unchanged. A
+    mutant that has survived is tried only with test files that have changed since.
     """
     place = PLACE / room.code.replace("/", ".")
     tree = _copy(place / "tree")

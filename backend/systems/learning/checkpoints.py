@@ -245,7 +245,7 @@ PICTURES = ("history.png", "history.svg")
 
 
 def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
-    """Write `history.csv`, one row for each epoch."""
+    """Write the losses and measures of all epochs to `history.csv`, one row for each epoch."""
     figures = list(epochs[0].figures)
     rows = [[row.epoch, row.loss, row.span, row.video, *(row.figures[key] for key in figures)] for row in epochs]
     with new_files(folder) as part:
@@ -254,13 +254,15 @@ def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
 
 
 def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: int) -> None:
-    """Draw the losses of all epochs above their validation figures, with a line at the best epoch.
+    """Draw the losses and the validation measures of all epochs, with a line at the best epoch.
+
+    Writes `history.png` and `history.svg`.
 
     Args:
         folder: the folder to write to.
         epochs: the results of at least one epoch.
-        stopping: the key of the figure that decides when to stop.
-        best: the best epoch by that figure.
+        stopping: the name of the measure that decides when to stop.
+        best: the number of the epoch that is best by this measure.
     """
     # The renderer takes long to load.
     from backend.scoring.drawing import Specification, channel, save

@@ -54,10 +54,12 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedVideos:
-    """Encoded videos.
+    """Videos encoded by the network; each clip has two encodings of length D.
 
-    `retrieval` `(videos, clips, D)` has vectors of unit length, for finding the video. `location` has the same shape,
-    for finding the moment in it. `mask` `(videos, clips)` is True where there is a clip.
+    Attributes:
+        retrieval: unit vectors for finding the video, `(videos, clips, D)`.
+        location: vectors for finding the moment in the video, `(videos, clips, D)`.
+        mask: `(videos, clips)`, True where there is a clip.
     """
 
     retrieval: Tensor
@@ -67,10 +69,11 @@ class EncodedVideos:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedQueries:
-    """Encoded queries, each encoded twice.
+    """Queries encoded by the network; each query has two encodings of length D.
 
-    `retrieval` `(queries, D)` has vectors of unit length, for finding the video. `location` has the same shape, for
-    finding the moment in it.
+    Attributes:
+        retrieval: unit vectors for finding the video, `(queries, D)`.
+        location: vectors for finding the moment in the video, `(queries, D)`.
     """
 
     retrieval: Tensor
@@ -78,7 +81,7 @@ class EncodedQueries:
 
 
 class LateInteraction(nn.Module):
-    """The network that this module describes. It has no state besides its weights."""
+    """The network, which encodes videos and queries separately. It has no state besides its weights."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -107,10 +110,10 @@ class LateInteraction(nn.Module):
         self.ends = nn.Conv1d(1, 2, KERNEL, padding=KERNEL // 2, bias=False)
 
     def videos(self, clips: Tensor, mask: Tensor) -> EncodedVideos:
-        """Encode videos.
+        """Return the encodings of videos.
 
         Args:
-            clips: float32 `(videos, clips, frame_dim)`, padded to the longest video.
+            clips: float32 `(videos, clips, frame_dim)`, the features of each clip, padded to the longest video.
             mask: bool `(videos, clips)`, True where there is a clip.
         """
         placed = self.frames(clips) + positions(clips.shape[1], self.shape.hidden).to(clips)
@@ -119,7 +122,7 @@ class LateInteraction(nn.Module):
         return EncodedVideos(normalize(retrieval, dim=-1), location, mask)
 
     def queries(self, vectors: Tensor) -> EncodedQueries:
-        """Encode queries, given their sentence vectors, float32 `(queries, sentence_dim)`."""
+        """Return the encodings of queries, given their sentence vectors, float32 `(queries, sentence_dim)`."""
         encoded = self.sentence(vectors)
         retrieval, location = (head(encoded) for head in self.query_heads)
         return EncodedQueries(normalize(retrieval, dim=-1), location)
@@ -147,7 +150,7 @@ def clip_scores(queries: EncodedQueries, videos: EncodedVideos) -> Tensor:
 
 
 def video_scores(queries: EncodedQueries, videos: EncodedVideos) -> Tensor:
-    """Return the score of each video for each query, `(queries, videos)` in [-1, 1]: the score of its best clip."""
+    """Return the score of each video for each query, `(queries, videos)`: the cosine of its most similar clip."""
     return clip_scores(queries, videos).amax(dim=-1)
 
 
