@@ -84,7 +84,7 @@ class _Text(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """Log formatter for programs: one line of JSON with `at` (UTC), `level`, `logger`, `message`, and `exception` if any."""
+    """Log formatter for programs: one line of JSON with `at` (UTC), `level`, `logger`, `message`; `exception` if any."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))

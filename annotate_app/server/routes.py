@@ -72,11 +72,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class _Exchange(RequestBody):
-    """Body of POST /desk/exchange.
+    """Body of POST /desk/exchange, which saves an annotator's work.
 
     Attributes:
-        grades: the grades since the last confirmed request.
-        skips: the pairs that the annotator skipped, in the same way.
+        grades: the grades that the server has not confirmed yet.
+        skips: the skipped pairs that the server has not confirmed yet.
         shown: the pair whose clip is on screen.
         window: the name that the browser window gave itself.
         takes: whether grading moves to this window, if the user has several.

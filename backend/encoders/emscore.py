@@ -107,7 +107,7 @@ class EmScores:
 
 @dataclass(frozen=True, slots=True)
 class FrameVectors:
-    """Frames of several videos in one array, so that one matrix product compares a sentence with all of them.
+    """Frames of several videos in one array, so that one matrix product compares a sentence with all videos.
 
     Attributes:
         vectors: unit vectors of all frames, `(frames, dim)`, one video after the other.

@@ -265,7 +265,7 @@ class ClipModel:
         return np.concatenate(parts)
 
     def sentences(self, texts: Sequence[str]) -> list[tuple[list[int], FloatArray]]:
-        """Return for each text its token ids, with start and end token, and one unit vector for each, `(tokens, dim)`."""
+        """Return for each text its token ids, with start and end token, and a unit vector of each, `(tokens, dim)`."""
         sentences_read = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])

@@ -303,9 +303,9 @@ def loss_of(
 
 
 def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
-    """Return the mean NDCG@20 of the validation queries for each IoU threshold; a key is such as `ndcg@20,0.5`.
+    """Return the mean NDCG@20 of the validation queries by IoU threshold, under keys such as `ndcg@20,0.5`.
 
-    The values are those of `reelrank evaluate`.
+    `reelrank evaluate` gives the same values.
     """
     val = material.val
     run = predicting.predict(

@@ -128,10 +128,10 @@ class LateInteraction(nn.Module):
         return EncodedQueries(normalize(retrieval, dim=-1), location)
 
     def span_logits(self, queries: Tensor, clips: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return two tensors of logits, for each clip of a video as the start and as the end of the query's moment.
+        """Return two tensors of logits, which say for each clip of a video how likely the query's moment starts or ends there.
 
         Args:
-            queries: `(videos, D)`, the encoding `location` of one query for each video; it may be the same query.
+            queries: `(videos, D)`, the encoding `location` of one query for each video; all may be the same query.
             clips: `(videos, clips, D)`, the encoding `location` of the videos.
             mask: bool `(videos, clips)`, True where there is a clip.
 
