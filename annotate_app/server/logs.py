@@ -84,7 +84,10 @@ class _Text(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """Log formatter for programs: one line of JSON with `at` (UTC), `level`, `logger`, `message`; `exception` if any."""
+    """Log formatter for programs: one line of JSON for each message.
+
+    Its fields are `at` (UTC), `level`, `logger`, `message`, and `exception` if there is one.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))

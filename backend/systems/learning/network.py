@@ -128,7 +128,7 @@ class LateInteraction(nn.Module):
         return EncodedQueries(normalize(retrieval, dim=-1), location)
 
     def span_logits(self, queries: Tensor, clips: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return two tensors of logits, which say for each clip of a video how likely the query's moment starts or ends there.
+        """Return logits that say how likely the query's moment starts, and ends, at each clip of a video.
 
         Args:
             queries: `(videos, D)`, the encoding `location` of one query for each video; all may be the same query.
