@@ -151,7 +151,7 @@ def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
 
 
 def main() -> None:
-    """Update all catalogues, and print the texts that are not translated."""
+    """Update all catalogues, and print the texts that lack a translation."""
     for path in sorted(CATALOGUES.glob("*.po")):
         catalogue = updated(path.stem)
         text = BytesIO()

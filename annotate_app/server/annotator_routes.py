@@ -83,7 +83,7 @@ class DescribeRoutes(ClipRoutes):
         ]
 
     async def work(self, request: Request) -> Response:
-        """Answer with what the page Describe shows to this user: videos to describe, and their own descriptions."""
+        """Answer with what the page Describe shows to this user: videos to describe, and the user's descriptions."""
         return json_answer(await run_in_threadpool(describe_work, self._project(), person_of(request)))
 
     @takes(_Exchange)

@@ -165,7 +165,7 @@ async def _wait_unless_gone(request: Request, future: asyncio.Future[Path]) -> N
 
 
 def check_clip(find: Callable[[], ClipJob]) -> tuple[ClipJob, bool]:
-    """Return the job of the clip that `find` returns, and whether the clip's file exists.
+    """Return a clip's job, as `find` returns it, and whether the clip's file exists.
 
     This counts as a use of the file, so that it is not deleted as unused.
     """
@@ -320,7 +320,7 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, person: AnnotatorId, events: int, *, now: float) -> AsyncIterator[None]:
-        """Handle one request of a user in the block, after their earlier requests and before their later ones.
+        """Handle one request of a user in the `with` block, after their earlier requests and before their later ones.
 
         `events` is the number of events in the request, and `now` the time in seconds since 1970.
 
@@ -343,7 +343,7 @@ class Turns:
 
     @asynccontextmanager
     async def part(self, person: AnnotatorId, events: int, *, of_many: bool) -> AsyncIterator[None]:
-        """Wait until a small request, or a part of a large one, may be handled; run the block then.
+        """Wait until a small request, or a part of a large one, may be handled; run the `with` block then.
 
         Args:
             person: the sender of the request.

@@ -1,8 +1,9 @@
-"""Cut clips in a separate process, so that cutting, which may take a minute, never delays the saving of a grade.
+"""Cut clips, the videos of single moments, in a separate process, so that cutting never delays the saving of a grade.
 
-Everything here except the cutting runs on the event loop. `ClipQueue` decides which clip is next. A clip requested
-twice is cut once. A worker process that dies is replaced. A cut that has started is always finished;
-`backend.media.limits` bounds its processor time. The whole videos of the page Describe have a worker of their own.
+Cutting a clip may take a minute. Everything here except the cutting runs on the event loop. `ClipQueue` decides which
+clip is next. A clip requested twice is cut once. A worker process that dies is replaced. A cut that has started is
+always finished; `backend.media.limits` bounds its processor time. The whole videos of the page Describe have a worker
+of their own.
 """
 
 import asyncio
@@ -230,7 +231,9 @@ class ClipWorker(Generic[J]):
 
     @contextmanager
     def waiting_for(self, job: J, person: AnnotatorId, priority: Priority) -> Iterator[asyncio.Future[Path]]:
-        """Request a clip while the block runs. If the block ends before the clip is cut, the request is withdrawn.
+        """Request a clip while the `with` block runs.
+
+        If the block ends before the clip is cut, the request is withdrawn.
 
         Raises:
             TooMuch: this user has too many clips waiting.

@@ -230,8 +230,8 @@ class Desks(ClipRoutes):
         """Send the clip of a pair, or an HTTP Range of it. If there is no clip yet, it is cut first.
 
         `?context=1` requests the moment with the seconds around it. Two headers give the number of seconds before and
-        after the moment, but never its place in the video. If this longer clip cannot be cut, the pair is not reported
-        as broken, because the clip of the moment itself may be fine.
+        after the moment, but nothing tells where in the video it is. If this longer clip cannot be cut, the pair is not
+        reported as broken, because the clip of the moment itself may be fine.
 
         If clips are kept in a storage bucket, an annotator's browser may be redirected there. `?here=1` requests the
         clip from this server.
@@ -254,9 +254,9 @@ class Desks(ClipRoutes):
 
     @answers_refusals
     async def storyboard(self, request: Request) -> Response:
-        """Send the storyboard of a clip: one picture with several of its frames.
+        """Send the storyboard of a pair's clip: one picture with several of its frames.
 
-        If it cannot be made, the pair is not reported as broken; only a missing clip is.
+        A storyboard that cannot be made does not mark the pair as broken; only a clip that cannot be made does.
         """
         find = partial(storyboard_for, self._project(), person_of(request), PairKey(request.path_params["pair"]))
         return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))

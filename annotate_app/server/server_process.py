@@ -42,7 +42,7 @@ def leave(_number: int, _frame: FrameType | None) -> None:
 
 
 def print_stopped() -> None:
-    """Print that the server has stopped, unless `REELRANK_READY` is empty, so that its start was not printed either."""
+    """Print that the server has stopped; print nothing if `REELRANK_READY` is empty, because no start was printed."""
     if os.environ.get(READY_VARIABLE):
         with suppress(OSError):  # the terminal has gone
             sys.stdout.write("\nStopped.\n")

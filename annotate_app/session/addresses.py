@@ -81,7 +81,7 @@ def full_path(path: str) -> str:
 
 
 def moved_to(path: str, query: str) -> str | None:
-    """Return the present address of a page, with the query, if this is an address it had earlier; otherwise None.
+    """Return where the page that once had this address is now, with the query; None if no page ever moved from it.
 
     >>> moved_to("/disagreements", "show=notes"), moved_to("/disputes", "show=notes"), moved_to("/exam", "trial=a")
     ('/disputes?show=notes', None, '/calibration?trial=a')

@@ -85,7 +85,7 @@ def require(role: Role) -> Person:
 
 @contextmanager
 def turn_of(person: Person | None) -> Iterator[None]:
-    """Wait until this user may run a page's script, then run the block.
+    """Wait until this user may run a page's script, then run the `with` block.
 
     Only annotators wait, so that their scripts do not slow down the saving of grades; see `ScriptTurns`.
     """

@@ -231,10 +231,10 @@ class Guard:
 
 
 def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
-    """Return whether the response has to set the CSRF cookie, because the browser of a page has none yet.
+    """Return whether the response to a page request has to set the CSRF cookie, because the browser has none yet.
 
-    `is_open` says that the path needs no session. The sign-out form is part of a Streamlit page, so its token must
-    exist before the page opens its websocket.
+    `is_open` says that the path needs no session; such responses set no cookie here. The sign-out form is part of a
+    Streamlit page, so its token must exist before the page opens its websocket.
     """
     machine = connection.url.path.startswith(MACHINE_PREFIXES)
     return not (is_open or machine or CSRF_COOKIE in connection.cookies)
@@ -273,12 +273,12 @@ def page_policy(clips_elsewhere: bool) -> str:
     """Return the Content-Security-Policy for all responses that do not set their own.
 
     Scripts come from this server: Streamlit's files, the one inline script in its page, allowed by its hash, and our
-    components, which Streamlit loads from `blob:` URLs. Inline styles are allowed, because Streamlit writes them.
-    Nothing is loaded from or sent to other hosts, and no other page may show ours in a frame.
+    components, which Streamlit loads from `blob:` URLs. Inline styles are allowed, because Streamlit writes them. Apart
+    from clips, nothing is loaded from or sent to other hosts. No other site may show our pages in a frame.
 
     Args:
-        clips_elsewhere: whether clips may come from a storage bucket, whose host is not known: then media and requests
-            to any host are allowed.
+        clips_elsewhere: whether clips may come from a storage bucket. Its host is not known here, so any host may then
+            send media and receive requests.
     """
     elsewhere = [_ELSEWHERE] * clips_elsewhere
     allowed = {

@@ -232,7 +232,7 @@ class RequestLimits:
 
     @contextmanager
     def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
-        """Count a request as under way while the block runs; a user may have `most` at a time.
+        """Count a request as under way while the `with` block runs; a user may have `most` at a time.
 
         Requests with different `most` are counted apart: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
         requests.
@@ -328,7 +328,7 @@ class FairChecks:
 
     @contextmanager
     def under_way(self, source: str) -> Iterator[None]:
-        """Count an attempt from a source as under way while the block runs, including the time for which it is delayed.
+        """Count an attempt of a source as under way while the `with` block runs, also while the attempt is delayed.
 
         Raises:
             TooMuch: `MOST_WAITING` attempts of this source are under way.

@@ -196,7 +196,10 @@ class KeptSessions:
 
     @contextmanager
     def one_page(self, person: Person, token: str, most: int) -> Iterator[None]:
-        """Run a page's websocket in the block; then end the user's oldest sessions of closed pages, except `most`."""
+        """Run a page's websocket in the `with` block, then end the user's oldest sessions of closed pages.
+
+        At most `most` sessions of closed pages remain.
+        """
         opening = _Opening(owner(person, token))
         reset = _opening.set(opening)
         try:
@@ -307,7 +310,7 @@ class OpenPages:
 
     @contextmanager
     def one_more(self, user: AnnotatorId) -> Iterator[None]:
-        """Count one more open page of this user while the block runs."""
+        """Count one more open page of this user while the `with` block runs."""
         self._open[user] += 1
         try:
             yield
@@ -336,7 +339,7 @@ class ScriptTurns:
 
     @contextmanager
     def of(self, user: AnnotatorId) -> Iterator[None]:
-        """Wait for a turn to run a script of this user, and hold it while the block runs.
+        """Wait for a turn to run a script of this user, and hold it while the `with` block runs.
 
         After `LONGEST_WAIT_S` the block runs without a turn.
         """

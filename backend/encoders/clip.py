@@ -65,7 +65,7 @@ class Clip:
         return _load_on_worker, (self.name, self.identity, self._advice)
 
     def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
-        """Return the token ids of each distinct text (at most 77), with one vector for each token.
+        """Return for each distinct text its token ids (at most 77) and one vector for each token.
 
         `progress` is called with (texts done, all distinct texts).
 

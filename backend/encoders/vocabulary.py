@@ -234,7 +234,7 @@ def _same(vectors: FloatArray, texts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _near(vectors: FloatArray) -> Iterable[list[int]]:
-    """Yield groups of row numbers of `vectors` that may be equal, in rising order.
+    """Yield groups of rows of `vectors` that may be equal, as row numbers in rising order.
 
     Equal vectors always share a group; vectors of a group may differ.
     """

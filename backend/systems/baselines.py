@@ -273,7 +273,7 @@ class LikelySpan(NamedTuple):
     Attributes:
         start: its start, divided by the video's duration.
         length: its length, divided by the video's duration.
-        density: the fraction of training moments that lie about there; see `density`.
+        density: the fraction of training moments with about this start and length; see `density`.
     """
 
     start: float

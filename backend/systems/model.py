@@ -160,7 +160,7 @@ class Windowing:
 
 
 def windows(duration_s: float, lengths_s: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the windows of a video as (start, end) in seconds, sorted by length, then by time.
+    """Return the windows of a video as (start, end) in seconds, one length after the other.
 
     Each window starts half a length after the one before; the last one of each length ends with the video. A length of
     at least the video's duration gives one window, the whole video.

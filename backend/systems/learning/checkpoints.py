@@ -102,7 +102,7 @@ class ModelCard(msgspec.Struct, frozen=True):
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Lock a training folder during the block, so that no other process trains into it.
+    """Lock a training folder during the `with` block, so that no other process trains into it.
 
     The lock file is beside the folder.
 

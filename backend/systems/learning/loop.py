@@ -227,7 +227,7 @@ def _done(config: Config, epochs: list[Epoch]) -> bool:
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Seed torch and make its results repeatable in the block; afterwards restore its random state and settings."""
+    """Seed torch and make its results repeatable in the `with` block; then restore its random state and settings."""
     before = torch.get_deterministic_debug_mode()
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -54,7 +54,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedVideos:
-    """Videos encoded by the network; each clip has two encodings of length D.
+    """Videos encoded by the network; each clip has two encodings of D numbers (`hidden` in the settings).
 
     Attributes:
         retrieval: unit vectors for finding the video, `(videos, clips, D)`.
@@ -69,7 +69,7 @@ class EncodedVideos:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedQueries:
-    """Queries encoded by the network; each query has two encodings of length D.
+    """Queries encoded by the network; each query has two encodings of D numbers (`hidden` in the settings).
 
     Attributes:
         retrieval: unit vectors for finding the video, `(queries, D)`.

@@ -119,7 +119,7 @@ class DrawnNegatives:
     """The negatives of a batch of B pairs, with S videos and S queries drawn for each pair.
 
     Attributes:
-        potential: bool `(B, B)`: whether the video of pair j is a potential negative of the query of pair i.
+        potential: bool `(B, B)`: whether the video of pair j may serve as a negative of the query of pair i.
         videos: the indices of drawn videos, `(B, S)`.
         videos_count: bool `(B, S)`, False for drawn videos to be ignored.
         queries: the drawn queries, `(B, S)`, as row numbers in the folder of negatives.
