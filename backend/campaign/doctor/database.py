@@ -84,7 +84,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         now: seconds since 1970.
 
     Returns:
-        The number of rows by table, and the path of the former database file (None on the way back).
+        The number of rows by table, and the path of the former database file (None if the target is "file").
 
     Raises:
         ProjectError: somebody has the project open, or the target is not empty. Nothing has changed then.

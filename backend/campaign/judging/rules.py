@@ -1,4 +1,4 @@
-"""Compute the verdict on a pair from its grades, tell grades that came too fast, and set how reservations are renewed.
+"""Compute the verdict on a pair from its grades, detect grades given too fast, and time the renewal of reservations.
 
 The consensus rule is one pure function, `decide`. All code that computes a verdict calls it (the table `consensus` in
 the database, the pages for leads, `reelrank consensus`). Nothing else rounds or drops grades.
@@ -174,9 +174,9 @@ def renewal_interval_s(lease_s: float) -> float:
 
     A pair is reserved for `lease_s` seconds, called the lease.
 
-    The wait is a third of the lease, and at most four minutes. The browser checks only every quarter of this wait
-    whether it is over. The server ignores a request that comes within `renewal_slack_s` of the last renewal. With
-    these delays, two renewals are at most two thirds of a lease apart.
+    The wait is a third of the lease, and at most four minutes. The browser checks the clock at least four times in this
+    wait, so it may ask a quarter of the wait late. The server ignores a request that comes within `renewal_slack_s` of
+    the last renewal. With these delays, two renewals are at most two thirds of a lease apart.
 
     >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
     (240.0, 60.0)

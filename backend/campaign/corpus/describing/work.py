@@ -148,7 +148,7 @@ def author_view(
 def usable_name_mapping(project: Project) -> dict[str, str]:
     """Return the phrases that replace character names, to give hints about names in sentences.
 
-    The result is empty if `cast.csv` or the settings have errors, because other commands report these.
+    The result is empty if `cast.csv` or the settings have errors. Those are not reported here.
     """
     try:
         return name_mapping_of(project)

@@ -45,7 +45,7 @@ def video_durations(db: Database) -> dict[str, float]:
 
 
 def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
-    """Map the id of each published caption that has one in its corpus to (video, start_s, end_s, text)."""
+    """Map the ids that captions have in their published corpora to (video, start_s, end_s, text) of the caption."""
     rows = db.conn.execute(
         "SELECT c.external_id, v.name, m.start_s, m.end_s, c.text FROM caption c "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "

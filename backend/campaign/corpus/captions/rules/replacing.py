@@ -103,7 +103,7 @@ def _run_length(mentions: Sequence[Mention], text: str) -> int:
 def _group(
     members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool
 ) -> PeopleGroup | None:
-    """Return people named together as one group; None if the sentence refers to single ones of them.
+    """Return people named together as one group; None if the sentence also refers to one of them alone.
 
     With `alike`, the group becomes `two people` even if all are women or all are men.
     """
