@@ -35,8 +35,8 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     The current database may be damaged or missing. It is kept beside the restored one.
 
     Raises:
-        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a link in the project leads out
-            of it (see `require_inside`).
+        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a symbolic link in
+            the project leads out of its folder.
     """
     require_inside(folder)
     if file.suffix == DUMP_ENDING:

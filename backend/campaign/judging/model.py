@@ -143,8 +143,8 @@ class Assignment:
 class GradeEvent:
     """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing.
 
-    `active_ms` and `elapsed_ms` are times that the grade took. `contexts` counts how often the person watched the
-    seconds around the moment.
+    `elapsed_ms` is the time from the first frame on screen to the key press, and `active_ms` the time of active work.
+    `contexts` counts how often the person watched the seconds around the moment.
     """
 
     pair: PairKey

@@ -52,7 +52,7 @@ def version(re_opened: bool) -> str:
 
 
 def middle(grades: Sequence[int]) -> tuple[int, int]:
-    """Return the two middle ones of an even number of grades in sorted order; they decide the relevance.
+    """Return the two middle grades of an even number of grades, in ascending order; they decide the relevance.
 
     >>> middle([2, 3]), middle([4, 0, 1, 2]), middle([0, 4, 1, 3, 3, 4])
     ((2, 3), (1, 2), (3, 3))

@@ -114,7 +114,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
 def author_view(
     project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]
 ) -> list[MyDescription]:
-    """Return descriptions as their author sees them, each with hints such as that the sentence may contain a name.
+    """Return descriptions as their author sees them, each with hints, for example that the sentence may contain a name.
 
     `person` is the author of all `rows`.
     """

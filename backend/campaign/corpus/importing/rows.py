@@ -87,7 +87,7 @@ def add_moments(
     """Insert the moments that the project lacks, with their videos and captions.
 
     Args:
-        db: the connection, inside `writing`.
+        db: the database, in a write transaction.
         moments: checked moments.
         durations: the duration in seconds of every video named in `moments`.
         facts: measurements of the videos whose files were found, by name.
@@ -121,7 +121,7 @@ def add_spans(
     """Insert moments without captions where the project lacks them; return the ids of all given moments by span.
 
     Args:
-        db: the connection, inside `writing`.
+        db: the database, in a write transaction.
         spans: (video, start_s, end_s) in videos of the project.
         origin: where the moments come from, such as `imported`, as the table stores it.
     """

@@ -266,10 +266,11 @@ def next_batch(
 ) -> tuple[BatchId, bool] | None:
     """Return the batch from which an annotator should take pairs next; None if there is none.
 
-    The result is (batch, whether to leave first-round seats to two others). Pass the second value to `claimable` as
-    `politely`. Batches with a pair that needs only its last grade come first, then batches in the order in which
-    queries are graded. Only batches with a pair for this annotator count. From a batch in which two others are grading,
-    only pairs that need a third or later grade are taken, unless nothing else is left.
+    The result is (batch, `politely`). If `politely` is True, `claimable` leaves the first and second grades in a batch
+    to two others who are grading there. It is False if no batch has two others, or if nothing else is left to take.
+
+    Batches with a pair that needs only its last grade come first, then batches in the order in which queries are
+    graded. Only batches with a pair for this annotator count.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.

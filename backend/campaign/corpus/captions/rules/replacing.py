@@ -64,7 +64,7 @@ class PeopleGroup:
 
 
 def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | PeopleGroup]:
-    """Return the mentions of people in order, where lists such as `A, B and C` are joined into one group if possible.
+    """Return the mentions of people in order; a list of people such as `A, B and C` becomes one group if possible.
 
     With `alike`, groups become `two people` even if all are women or all are men; otherwise `two women`.
     """

@@ -197,7 +197,7 @@ def key(word: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """Return the normalised form of a name of one word or more, equal for all its spellings; see `key`."""
+    """Return the normalised form of a name (one or more words), which is the same for all spellings of the name."""
     return " ".join(key(word) for word in word_pattern().findall(straight(plain(name))))
 
 
