@@ -52,7 +52,7 @@ class Fitness:
     held_until: float | None
 
     def correctable_s(self, now: float) -> float:
-        """Return for how many more seconds the last annotator may correct their grade; 0 or less if they may not.
+        """Return for how many more seconds the newest grade may be corrected; 0 or less if it may not.
 
         If a lead decided the relevance, no grade can be corrected.
         """

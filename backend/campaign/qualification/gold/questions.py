@@ -96,7 +96,8 @@ class GoldOptions:
 class GoldAnswer:
     """An annotator's answer to a gold question.
 
-    `within` says whether it is within the tolerance of the right grade, and `counts` whether the accuracy includes it.
+    `within` says whether the answer is within the tolerance of the right grade. `counts` says whether it is one of the
+    last answers from which the annotator's accuracy is computed.
     """
 
     answer: GoldGrade
@@ -339,8 +340,8 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
 def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
     """Return the gold questions that are new to an annotator, of queries that they are assigned to.
 
-    If there are none, return all that are new to them. An annotator with an assignment would notice a query that is not
-    theirs.
+    An annotator would notice a query that is not assigned to them. Such questions are returned only if there are no
+    others.
     """
     fit, mine = gold.fit_for(db, me), assignments.current_assignment(db, me)
     inside = assignments.pairs_within(db, mine, [known.pair_id for known in fit])

@@ -56,7 +56,7 @@ class GoldFinding:
 
 
 def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> None:
-    """Replace all gold questions by these (pair, right grade). A grade of None stands for the pair's relevance."""
+    """Replace all gold questions by these (pair, right grade). A grade of None stands for the pair's final grade."""
     db.conn.execute("UPDATE gold_pair SET chosen = 0")
     db.conn.executemany(
         "INSERT INTO gold_pair (pair_id, right_grade) VALUES (?, ?) "

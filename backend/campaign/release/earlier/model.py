@@ -87,9 +87,9 @@ class EarlierCampaign:
 class JudgementsReport:
     """Counts of what an import of judgements added, and of irregularities in its files.
 
-    `renumbered` maps each worker who could not keep their number to their number in the project. `pairs_known` pairs
-    were in the project already. The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are about the
-    pairs that the raw annotations grade.
+    If a worker's number already belongs to another user, the worker gets a new one: `renumbered` maps each such worker
+    to the new number. `pairs_known` pairs were in the project already. The counts of verdicts (`consensus`,
+    `discarded`, `open`, `adjudicated`) are about the pairs that the raw annotations grade.
     """
 
     rows: int

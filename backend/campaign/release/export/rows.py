@@ -124,7 +124,7 @@ def grades_by_guideline(db: Database) -> dict[int, int]:
 def last_change(db: Database) -> float:
     """Return the time of the latest change that affects a release, in seconds since 1970.
 
-    It is that of an event in `CHANGES`, a grade or a lead's decision.
+    A change is a grade, a lead's decision, or an event of a kind in `CHANGES`.
     """
     marks = ", ".join("?" * len(CHANGES))
     at: float = db.conn.execute(
