@@ -210,8 +210,8 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 class UsedReport:
     """How many answers of an exam became judgements (stored grades).
 
-    `judgements` answers about `pairs` pairs became judgements. `people` annotators had handed in the exam; each gave at
-    least `fewest` and at most `most` of these judgements.
+    `judgements` is the number of these answers, and `pairs` the number of pairs that they are about. `people` is how
+    many annotators had handed in the exam. Each of them gave at least `fewest` and at most `most` of these judgements.
     """
 
     pairs: int

@@ -41,7 +41,7 @@ class ExamKey(StrEnum):
 
     @property
     def purpose(self) -> ExamPurpose:
-        """Whether a round whose right grades come from this source is an exam or a calibration round."""
+        """The purpose (exam or calibration) of a round whose right grades come from this source."""
         return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 

@@ -251,7 +251,7 @@ def exempt_from_exam(
 
 
 def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
-    """Store an exemption, without checking its reason."""
+    """Record that an annotator may work without having passed the exam. The reason is not checked."""
     attempt = attempts.newest(db, annotator_id)
     after = attempt.number if attempt else 0
     attempts.add_waiver(db, annotator_id, "exempt", reason, by=by.annotator_id, after_attempt=after, at=now)

@@ -51,9 +51,9 @@ HAD_GRADED = "had graded before the exam was set"
 class ExamReport:
     """A summary of the exam or calibration round that was set.
 
-    `asked` is how many (queries, pairs of each) were requested; None for a file. `grades` counts the items by right
-    grade, from the lowest grade to the highest; it is empty while there is no answer key. `exempted` annotators need
-    not take the exam, because they had graded before.
+    `asked` is how many (queries, pairs of each) were requested; None if the pairs come from a file. `grades` counts the
+    items by right grade, from the lowest grade to the highest; it is empty while there is no answer key. `exempted` is
+    how many annotators need not take the exam, because they had graded before.
     """
 
     items: int

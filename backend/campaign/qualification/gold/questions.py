@@ -110,9 +110,10 @@ class GoldAnswer:
 class GoldPerson:
     """One annotator's results on gold questions.
 
-    Only their last answers since the newest warning or pause (`findings`) are counted: `within` of these `counted`
-    answers are within the tolerance. `accuracy` is their percentage; None while there are too few answers. `left` is
-    how many gold questions the annotator can still be given.
+    The accuracy is computed from their last answers since the newest warning or pause. `counted` is the number of these
+    answers, and `within` how many of them are within the tolerance. `accuracy` is the percentage; None while there are
+    too few answers. `findings` are the warnings and pauses. `left` is how many gold questions the annotator can still
+    be given.
     """
 
     person: Person

@@ -43,8 +43,8 @@ class GoldGrade:
 class GoldFinding:
     """A warning or a pause that followed from an annotator's answers to gold questions.
 
-    It was based on `answers` answers, of which `within` were within the tolerance of the right grade. `last_answer` is
-    the id of the newest one. By then, the annotator had given `graded` grades in all.
+    It was based on the last `answers` answers; `within` is how many of these were within the tolerance of the right
+    grade. `last_answer` is the id of the newest one. By then, the annotator had given `graded` grades in all.
     """
 
     kind: Consequence

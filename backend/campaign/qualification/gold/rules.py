@@ -103,8 +103,8 @@ def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool)
     level, they are paused. If it is below the warning level, they are warned, and from then on only newer answers
     count.
 
-    Below the warning level again after a warning, they are paused too. They are warned once more instead if a full
-    window of answers since then reached that level.
+    An annotator who was warned and is below the warning level again is paused. But if a full window of answers since
+    the warning reached that level, they are only warned again.
 
     Args:
         within: whether each answer was within the tolerance, since the last consequence; the oldest first.

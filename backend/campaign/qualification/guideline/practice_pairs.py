@@ -98,7 +98,9 @@ def choose_practice(
 def choose_practice_pair(
     project: Project, lead: Lead, pair: PairKey, grade: int, explanation: str, *, now: float
 ) -> None:
-    """Make a pair whose grading has ended a practice pair. Its final grade must be `grade`.
+    """Add a practice pair from a pair of the project whose grading has ended.
+
+    If the pair has a final grade, `grade` must be the same. If it was discarded without one, any grade is accepted.
 
     Raises:
         ProjectError: the pair no longer exists, or `choose_practice` refuses it.

@@ -79,8 +79,9 @@ class PracticeTold:
 class PracticeFigures:
     """A practice pair as leads see it.
 
-    `people` annotators answered it, and the first answers of `missed` of them differed from the right grade by more
-    than the tolerance. `hidden` says why annotators are not shown the pair at present; it is empty if they are.
+    `people` is how many annotators answered it. `missed` is how many of their first answers differed from the right
+    grade by more than the tolerance. `hidden` says why annotators are not shown the pair at present; it is empty if
+    they are.
     """
 
     practice_id: int

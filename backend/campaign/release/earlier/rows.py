@@ -44,8 +44,8 @@ class NewSeat(NamedTuple):
 class NewJudgement(NamedTuple):
     """A judgement (stored grade) to add to the database.
 
-    `graded_at` is in seconds since 1970; `active_ms` and `elapsed_ms` are milliseconds. `contexts` is how often the
-    annotator looked at the video around the clip.
+    `graded_at` is in seconds since 1970. `active_ms` is the work time, and `elapsed_ms` the time from the first frame
+    to the key press, in milliseconds. `contexts` is how often the annotator looked at the video around the clip.
     """
 
     pair_id: int

@@ -63,7 +63,9 @@ _AS_RELEASED = "as in the release that the project came from"
 class ReleaseImport:
     """Counts of what an import of a release added to the new project.
 
-    `training_lists` counts the training queries with candidate lists. `judgements` reports on the grades.
+    `queries` counts the queries by split. `training_lists` counts the training queries with candidate lists.
+    `adjudicated` counts the pairs that leads decided, and `blocked` the pairs whose clip could not be shown.
+    `judgements` reports on the grades.
     """
 
     queries: dict[str, int]

@@ -77,7 +77,7 @@ class _Reading:
     table: CsvTable = field(default_factory=lambda: CsvTable({}, (), []))
 
     def raw(self, data: bytes, highest: int, *, may_be_empty: bool) -> EarlierCampaign:
-        """Read the raw annotations."""
+        """Read the file of raw annotations; `may_be_empty` says whether it may have no rows."""
         if not self._split(data, COLUMNS, RAW_OPTIONAL, may_be_empty=may_be_empty):
             return EarlierCampaign(self.file, "", problems=tuple(self.problems))
         annotations, problems = grades_of(self.table, self.file, highest)
