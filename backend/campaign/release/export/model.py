@@ -131,7 +131,9 @@ class QueryCounts:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSelection:
-    """The validation and test queries that a release includes and leaves out; each list is in judging order.
+    """The validation and test queries that a release includes and leaves out.
+
+    Each list has the order in which queries are handed out.
 
     `moments` counts the graded moments in the release, and `adjudicated` those of them whose relevance a lead decided.
 

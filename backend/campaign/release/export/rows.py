@@ -136,7 +136,7 @@ def last_change(db: Database) -> float:
 
 
 def query_counts(db: Database) -> list[QueryCounts]:
-    """Return the pair counts of all validation and test queries, in judging order.
+    """Return the pair counts of all validation and test queries, in the order in which they are handed out.
 
     Pairs of probes (graded only to learn how deep judging must go) do not count.
     """

@@ -30,7 +30,7 @@ def select(query_counts: Iterable[QueryCounts], options: ReleaseOptions) -> Rele
     pairs had a relevance, a run would score 0 for finding one of the other 19.
 
     Args:
-        query_counts: all validation and test queries, in judging order.
+        query_counts: all validation and test queries, in the order in which they are handed out.
         options: what the release includes.
     """
     included = options.adjudicated is Adjudicated.INCLUDE
@@ -89,7 +89,7 @@ def truth(
     """Return the contents of `val.json` and `test.json` by split; the moments of a query are ordered by rank.
 
     Args:
-        selection: the queries, in judging order.
+        selection: the queries, in the order in which they are handed out.
         pairs: all pairs that annotators were given.
         moments: the result of `by_span`.
         options: what the release includes.

@@ -97,7 +97,7 @@ def moments(
 def queries(
     truth: Mapping[Split, Queries[GradedMoment]], pairs: Sequence[EarlierPair], training: Queries[Moment] | None
 ) -> list[QueryRow]:
-    """Return all queries of a release in judging order (the order in which they are handed out), with their numbers.
+    """Return all queries of a release with their numbers, in the order in which they are handed out.
 
     A query without a number, or with a number that an earlier query has, gets the next free one. Validation and test
     queries are ordered by their lowest pair id, unless this contradicts their order in `truth`. In that case the
