@@ -173,14 +173,14 @@ def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
 
 
 def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
-    """Return whether a later batch may hand out this moment for this query text.
+    """Return whether a later batch may hand out this moment for this query text, ignoring upper and lower case.
 
     It may if the moment is a candidate of a validation or test query with this text, but not yet a pair that is handed
     out.
     """
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM query q JOIN candidate k USING (query_id) WHERE q.split <> 'train' "
-        "AND q.text = :text AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
+        "AND q.text = :text COLLATE NOCASE AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
         "WHERE p.query_id = q.query_id AND p.moment_id = k.moment_id))",
         {"text": query, "moment": moment_id},
     ).fetchone()
