@@ -38,7 +38,7 @@ _ROW_PX = 26
 def draw_preview(preview: ExamPreview) -> None:
     """Draw what an exam would contain: its pairs and queries, and the answer key if it is known.
 
-    Beside the key, draw what an annotator would score who guesses or always gives the same grade.
+    Beside the answer key, draw the scores that annotators would reach by guessing, or by always giving the same grade.
     """
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
@@ -63,7 +63,10 @@ def draw_preview(preview: ExamPreview) -> None:
 
 
 def source(stored: str) -> str:
-    """Return where an exam's pairs come from, in the reader's language: settled pairs, open pairs, or a file's name."""
+    """Return where an exam's pairs come from, in the reader's language: settled pairs, open pairs, or a file's name.
+
+    `stored` is the same text in English, as the exam has it.
+    """
     return tr(stored, _context="from") if stored in _SOURCES else stored
 
 
@@ -79,9 +82,9 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
 
 
 def reason(guesses: ExamGuesses, key: str) -> None:
-    """Draw a field for the reason to use a weak exam, which annotators pass or nearly pass by guessing.
+    """Draw a field in which the lead says why a weak exam is used. Draw nothing for an exam that is not weak.
 
-    Draw nothing for an exam that is not weak. `key` is the Streamlit key of the field.
+    An exam is weak if annotators pass or nearly pass it by guessing. `key` is the Streamlit key of the field.
     """
     if guesses.weak:
         weaknesses = "".join(f"\n- {translate_message(why)}" for why in guesses.weak)
@@ -228,8 +231,8 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
 
     Args:
         rows: each person's name and estimate. The first row is the mean of all people.
-        paper: the value of the TVR-Ranking paper, drawn as a dashed line; None for no line.
-        share: whether the values are shares, written in percent.
+        paper: the value that the TVR-Ranking paper reports, drawn as a dashed line; None for no line.
+        share: whether the values are shares (0 to 1), written in percent.
     """
     points: list[dict[str, Any]] = [
         {
