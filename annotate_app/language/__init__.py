@@ -150,8 +150,8 @@ def current() -> str:
 def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
     """Return the tag of the language for a browser: the language chosen in the app, else the one the browser prefers.
 
-    The app keeps its choice in a cookie. Of the browser's preferences, the first language with a catalogue is used, and
-    English if there is none.
+    The app keeps its choice in a cookie. Of the languages that the browser prefers, the first into which the app is
+    translated is used, and English if there is none.
 
     >>> chosen({}, {"accept-language": "fr, de-AT;q=0.8, en;q=0.5"}), chosen({"reelrank_language": "en"}, {})
     ('de', 'en')
@@ -189,7 +189,7 @@ def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
 
 @functools.cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    """Return a language's catalogue as `gettext` needs it. It is compiled at its first use and kept."""
+    """Return the translations into a language as a `gettext` object. It is made at its first use and then cached."""
     if language == SOURCE:
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo

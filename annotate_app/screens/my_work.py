@@ -26,7 +26,7 @@ _EVEN = 0.05
 
 
 def page() -> None:
-    """Draw the signed-in annotator's own figures. No annotator sees those of another.
+    """Draw the signed-in annotator's own figures. Other annotators cannot see them.
 
     The page shows no single pairs, except those where the annotator wrote a note that a lead has answered.
     """

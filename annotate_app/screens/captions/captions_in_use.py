@@ -32,7 +32,7 @@ _REASON = 200
 
 
 def captions_in_use(project: Project, lead: Person) -> None:
-    """Draw the list of accepted captions, below the caption that the page's URL names.
+    """Draw the list of accepted captions, and above it the caption that the page's URL names, if it names one.
 
     Draw nothing in a project without captions.
     """

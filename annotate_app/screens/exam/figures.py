@@ -71,7 +71,10 @@ def source(stored: str) -> str:
 
 
 def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
-    """Draw the number of pairs for each right grade, beside what an annotator would score by guessing."""
+    """Draw the number of pairs for each right grade, beside what an annotator would score by guessing.
+
+    `grades` has the number of pairs whose right grade is 0, 1 and so on.
+    """
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown(tr("**Answer key**"))
@@ -94,7 +97,10 @@ def reason(guesses: ExamGuesses, key: str) -> None:
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
-    """Return an HTML table of the number of pairs with each right grade, highest grade first."""
+    """Return an HTML table of the number of pairs with each right grade, highest grade first.
+
+    `grades` has the number of pairs whose right grade is 0, 1 and so on.
+    """
     most = max(grades)
     rows = [
         (look.grade_mark(grade), escape(scale.label(grade).lower()), look.bar(count, most))
@@ -292,7 +298,10 @@ def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
 
 
 def _cell(estimate: ExamEstimate, share: bool) -> str:
-    """Return a table cell as HTML: the value in bold, then its confidence interval, or why there is none."""
+    """Return a table cell as HTML: the value in bold, then its confidence interval, or why there is no interval.
+
+    `share` says whether the value is a share, to be written in percent.
+    """
     value = f"<b>{_figure(estimate.value, share)}</b>" if estimate.value is not None else ""
     if estimate.low is None or estimate.high is None:
         return f"{value}<small>{escape(translate_message(estimate.reason))}</small>"
@@ -301,7 +310,10 @@ def _cell(estimate: ExamEstimate, share: bool) -> str:
 
 
 def _number(estimate: ExamEstimate, share: bool) -> str:
-    """Return an estimate with its confidence interval as one line of text, or why it is missing."""
+    """Return an estimate with its confidence interval as one line of text, or why a value is missing.
+
+    `share` says whether the estimate is a share, to be written in percent.
+    """
     if estimate.value is None:
         return translate_message(estimate.reason)
     if estimate.low is None or estimate.high is None:

@@ -336,7 +336,7 @@ def assign(project: Project, lead: Person) -> None:
 
 @look.lead_callback("assign_problem")
 def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Remove an annotator's assignment, so that they grade any pairs again."""
+    """Remove an annotator's assignment, so that they may grade any pair again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
     st.session_state["assign_done"] = tr("Assignment of {name} removed.", name=name)

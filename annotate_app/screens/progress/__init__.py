@@ -139,7 +139,10 @@ def _metrics(work: WorkProgress) -> None:
 
 
 def _about_grades(work: WorkProgress) -> Iterator[str]:
-    """Yield sentences that explain what the number of grades still needed includes and leaves out."""
+    """Yield sentences about the number of grades still needed, such as how many reserved pairs it leaves out.
+
+    Reserved pairs are kept for an exam or a calibration round.
+    """
     ahead = work.ahead
     if ahead.further:
         grades = wording.count_of(ahead.further, "grade")

@@ -1,8 +1,8 @@
 """Draw the candidates of a query as a figure (TVR-Ranking, Figure 6) and as a list.
 
 The figure has the candidates' relevances by rank as bars, and their similarity as a line. For each candidate, the list
-has eight frames with their times, the grades, and how they led to the relevance. Browsers fetch the frames as they
-come into view. A click or Enter opens a candidate.
+has eight frames with their times, the grades, and how the grades led to the relevance. Browsers fetch the frames as
+they come into view. A click or Enter opens a candidate.
 """
 
 import json

@@ -95,7 +95,7 @@ def inside(selection: ReleaseSelection) -> list[str]:
 def warnings(counts: dict[str, Any]) -> list[str]:
     """Return warnings that a lead should read before a release, such as how many pairs are not settled yet.
 
-    `counts` are those of `status_counts`.
+    `counts` are the project's counts from `status_counts`, such as the number of pairs by verdict.
     """
     pairs = counts["pairs"]
     return _sentences(

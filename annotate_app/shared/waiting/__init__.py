@@ -60,7 +60,7 @@ class Line(NamedTuple):
 
 
 def wait_lines(waits: Iterable[Wait], timezone: str | None = None) -> list[Line]:
-    """Return a line for each kind of work that waits for a lead: how much, whose, and when the newest came."""
+    """Return a line for each kind of work that waits for a lead: how much, from whom, and when the newest arrived."""
     return [wait_line(wait, timezone) for wait in waits]
 
 
