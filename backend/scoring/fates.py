@@ -24,7 +24,7 @@ import numpy as np
 
 from backend.core.messages import said
 from backend.core.timespan import Flags, Floats
-from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth, order_within
+from backend.scoring.matching.columns import Grades, Indices, Truth, order_within
 from backend.scoring.matching.greedy import pair_up, settle_pairs
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun
@@ -84,7 +84,7 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
     position = np.flatnonzero(rank <= k)
     rank, query = rank[position], ranked.truth_query[run.query[position]]
     columns = (query, ranked.truth_video[position], run.start_s[position], run.end_s[position])
-    pairs = pair_up(key.index, *columns, arithmetic=options.arithmetic)
+    pairs = pair_up(key.index, *columns, arithmetic=options.arithmetic, epsilon=options.iou_epsilon)
     strict = options.iou_compare == "gt"
     moment_at = _index_order(truth, options.zero_relevance == "absorb")
 
@@ -116,7 +116,7 @@ def best_iou_of_queries(key: AnswerKey, meeting: Meeting) -> Floats:
 
 def _index_order(truth: Truth, absorb: bool) -> Indices:
     """Return the truth moment at each position of `AnswerKey.index` (sorted by query, video and falling relevance)."""
-    relevance = truth.relevance.astype(np.int64)
+    relevance = truth.grades
     able = np.flatnonzero((relevance > 0) | absorb)
     return able[order_within(truth.query[able] * len(truth.videos) + truth.video[able], -relevance[able])]
 
@@ -170,10 +170,14 @@ class FateExample:
 
 @dataclass(frozen=True, slots=True)
 class FateCounts:
-    """The number of relevant truth moments by fate and relevance: `counts` has shape (len(FATES), 5), relevance 0-4."""
+    """The number of relevant truth moments by fate and relevance.
+
+    `counts` has shape (len(FATES), len(grades)); `grades` are all relevances of the truth's scale, rising.
+    """
 
     k: int
     mu: float
+    grades: Grades
     counts: Indices
     examples: tuple[FateExample, ...]
 
@@ -195,14 +199,19 @@ def places(truth: Truth) -> Indices:
     >>> places(parse_truth_mapping({"q": moments})).tolist()
     [3, 1, 3, 4]
     """
-    query, relevance = truth.query, truth.relevance.astype(np.int64)
-    table = np.zeros((len(truth.queries), HIGHEST_RELEVANCE + 1), dtype=np.int64)
-    np.add.at(table, (query, relevance), 1)
-    at_least = table[:, ::-1].cumsum(axis=1)[:, ::-1]
-    return np.asarray(at_least[query, relevance], dtype=np.int64)
+    relevance = truth.grades
+    order = order_within(truth.query, -relevance)
+    query, relevance = truth.query[order], relevance[order]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (query[1:] != query[:-1]) | (relevance[1:] != relevance[:-1])
+    first = np.flatnonzero(fresh)
+    size = np.diff(first, append=len(order))
+    at_least = np.empty(len(order), dtype=np.int64)
+    at_least[order] = np.repeat(first + size, size) - truth.offsets[query]
+    return at_least
 
 
-def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
+def fates(key: AnswerKey, meeting: Meeting, min_relevance: float = 1) -> Indices:
     """Return the index in `FATES` of each truth moment's fate, shape (T,); -1 for a relevance below `min_relevance`."""
     truth = key.truth
     answered = np.zeros(len(truth.queries), dtype=bool)
@@ -222,17 +231,17 @@ def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
     return np.where(truth.relevance >= min_relevance, fate, -1).astype(np.int64)
 
 
-def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
+def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: float = 1, examples: int = 3) -> FateCounts:
     """Count the fates by relevance, and pick the worst `examples` of each fate except `in place`.
 
     More relevant moments come first. Among equally relevant ones, a wrong rank is worse the lower it ranks, and a wrong
     time the less it overlaps. Remaining ties keep the order of the truth.
     """
     truth = key.truth
-    fate, relevance = fates(key, meeting, min_relevance), truth.relevance.astype(np.int64)
-    counts = np.zeros((len(FATES), HIGHEST_RELEVANCE + 1), dtype=np.int64)
+    fate, relevance, scale = fates(key, meeting, min_relevance), truth.relevance, truth.scale
+    counts = np.zeros((len(FATES), len(scale)), dtype=np.int64)
     relevant = np.flatnonzero(fate >= 0)
-    np.add.at(counts, (fate[relevant], relevance[relevant]), 1)
+    np.add.at(counts, (fate[relevant], np.searchsorted(scale, relevance[relevant])), 1)
     worst: list[FateExample] = []
     for number, name in enumerate(FATES):
         if name is Fate.IN_PLACE:
@@ -241,4 +250,4 @@ def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, exampl
         severity = np.nan_to_num(meeting.near_iou[members]) - meeting.taken_at[members]
         for moment in members[np.lexsort((severity, -relevance[members]))][:examples].tolist():
             worst.append(FateExample(name, moment, int(meeting.taken_at[moment]), float(meeting.near_iou[moment])))
-    return FateCounts(meeting.k, meeting.mu, counts, tuple(worst))
+    return FateCounts(meeting.k, meeting.mu, scale, counts, tuple(worst))

@@ -73,7 +73,9 @@ class Measure:
         highest: the upper bound of values, None if there is none. The lower bound is 0.
         depth: set if the measure looks at the first `depth` predictions, whatever the cut-offs are. Its keys then have
             no K, and it returns shape (1, ...).
+        depth_option: the option of the evaluation that gives this depth instead, if there is one.
         usual: whether it is computed if nobody asks for it by name.
+        needs_durations: whether it needs the duration of every video that has a relevant moment.
         also: other names that people may use for it, each with the note that they then get.
 
     >>> reached = Measure("reached", "Reached", Threshold("tau", ">"), lambda found, k, taus: ..., "whether")
@@ -92,7 +94,9 @@ class Measure:
     source: str = ""
     highest: float | None = 1.0
     depth: int | None = None
+    depth_option: str = ""
     usual: bool = True
+    needs_durations: bool = False
     also: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, k: int | str | None, threshold: Level | str | None = None) -> str:

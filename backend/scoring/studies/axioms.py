@@ -190,7 +190,11 @@ def _all_lists(settings_of: SettingsOf, longest: int) -> Iterator[tuple[int, lis
 
 def _score(settings: Settings, choices: Sequence[Choice], length: int, relevant: int) -> Floats:
     """Score all lists, shape (keys, lists). Each list is a query of its own."""
-    moments = [{"video": "v", "start": _start(n), "end": _start(n) + _SECONDS, "relevance": 1} for n in range(relevant)]
+    lasts_s = _start(relevant + 1)
+    moments = [
+        {"video": "v", "start": _start(n), "end": _start(n) + _SECONDS, "relevance": 1, "duration": lasts_s}
+        for n in range(relevant)
+    ]
     predictions = [
         ["v", _start(choice.moment), _start(choice.moment) + (choice.iou or 1) * _SECONDS, 0.0] for choice in choices
     ]

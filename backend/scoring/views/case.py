@@ -76,7 +76,7 @@ class MomentCard:
     """A truth moment. `color` is the number of its colour; None if no prediction of the runs shown is matched to it."""
 
     number: int
-    relevance: int
+    relevance: float
     bar: Bar
     color: int | None
     told: tuple[MomentOutcome | None, ...]
@@ -100,7 +100,7 @@ class PredictionCard:
     worth: Worth
     bar: Bar
     takes: int | None
-    relevance: int | None
+    relevance: float | None
     color: int | None
     sign: str
     text: str
