@@ -114,8 +114,8 @@ def golden(options: dict[str, Any], measures: list[str]) -> dict[str, list[float
     return {key: [found.per_query[query][key] for query in range(len(truth))] for key in found.mean}
 
 
-def test_what_trec_eval_lacks_is_that_of_ir_measures() -> None:
-    """ERR and RBP, which ir_measures takes from other programs."""
+def test_values_are_those_of_ir_measures() -> None:
+    """ERR and RBP are in no trec_eval; ir_measures takes them from other programs."""
     found = golden({}, list(GOLDEN["each"]))
     for key, expected in GOLDEN["each"].items():
         assert found[key] == pytest.approx(expected, abs=6e-6 if key.startswith("err") else 1e-9)

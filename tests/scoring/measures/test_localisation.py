@@ -77,6 +77,15 @@ def test_an_epsilon_in_the_union_reproduces_an_evaluator_that_has_one_to_the_las
     assert plain != means  # a few IoUs are exactly a threshold
 
 
+@pytest.mark.parametrize(
+    ("arithmetic", "iou"),
+    [("float64", 8 / 10.25), ("float64_hull", 8 / 10.25), ("float32", float(np.float32(8) / np.float32(10.25)))],
+)
+def test_every_rounded_arithmetic_adds_the_epsilon(arithmetic, iou):
+    found = evaluate(TRUTH, {"q": [["v", 0, 8, 1]]}, measures=["miou"], arithmetic=arithmetic, iou_epsilon=0.25)
+    assert found.mean["miou"] == iou
+
+
 def test_exact_arithmetic_refuses_an_epsilon():
     with pytest.raises(InputError, match="iou_epsilon: exact arithmetic has none: add arithmetic=float64_hull"):
         scored(SINGLE, ["miou"], iou_epsilon=1e-8)
