@@ -5,7 +5,6 @@ Reads and writes nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +130,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
         With `per_query` it has a row for each run and query that counts.
         """
-        _require_pandas()
+        extras.require_pandas()
         import pandas as pd
 
         if per_query:
@@ -168,7 +167,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     """Return for each run, by its name, a data frame with a row for each query and a column for each key."""
-    _require_pandas()
+    extras.require_pandas()
     import pandas as pd
 
     frames = {}
@@ -176,16 +175,6 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
         index = pd.Index([board.queries[number] for number in run.query.tolist()], name="query")
         frames[run.name] = pd.DataFrame(run.values.T, index=index, columns=list(board.settings.keys))
     return frames
-
-
-def _require_pandas() -> None:
-    """Check that pandas is installed; only data frames need it.
-
-    Raises:
-        ImportError: it is not installed.
-    """
-    if find_spec("pandas") is None:
-        raise ImportError(extras.advice("`to_frame()`", "pandas"), name="pandas")
 
 
 def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:

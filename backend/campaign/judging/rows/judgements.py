@@ -227,16 +227,18 @@ def released_grades(
         yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], r[8]
 
 
-def all_judgements(db: Database, *, revisions: bool, names: bool) -> list[Judgement]:
+def all_judgements(db: Database, *, revisions: bool, names: bool, first: int, most: int) -> list[Judgement]:
     """Return the current judgements in the order of a release, with `revisions` also those that were corrected.
 
-    Judgements of probes are included. The field `name` is None unless `names` is true.
+    Judgements of probes are included. The field `name` is None unless `names` is true. The first `first` judgements are
+    skipped, and at most `most` are returned; all if `most` is below 0.
     """
     current = "SELECT max(l.revision) FROM judgement l WHERE l.pair_id = j.pair_id AND l.seat_no = j.seat_no"
     rows = db.conn.execute(
         f"SELECT {_JUDGEMENT}, p.query_id, a.name, j.revision, j.revision = ({current}), j.imported, "
         f"j.pair_id IN {PROBE_PAIRS} FROM {'judgement' if revisions else 'standing'} j JOIN pair p USING (pair_id) "
-        f"JOIN annotator a USING (annotator_id) {_IN_ORDER}, j.revision"
+        f"JOIN annotator a USING (annotator_id) {_IN_ORDER}, j.revision LIMIT :most OFFSET :first",
+        {"most": most, "first": first},
     )
     return [
         Judgement(

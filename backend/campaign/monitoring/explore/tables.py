@@ -132,7 +132,13 @@ def found_pair_count(project: Project, by: Lead | Operator, part: PairPart) -> i
 
 @in_charge
 def list_judgements(
-    project: Project, by: Lead | Operator, *, revisions: bool = False, names: bool = False
+    project: Project,
+    by: Lead | Operator,
+    *,
+    revisions: bool = False,
+    names: bool = False,
+    first: int = 0,
+    most: int = -1,
 ) -> list[Judgement]:
     """Return the judgements of all pairs, sorted by query, rank and round as in a release.
 
@@ -141,9 +147,11 @@ def list_judgements(
         by: the person who asks for them.
         revisions: also return grades that their annotator corrected later, each before its correction.
         names: also tell the annotators' names. A release has their numbers only.
+        first: how many judgements to skip.
+        most: how many judgements to return at most; below 0, all.
     """
     with reading(project.store) as db:
-        return judgements.all_judgements(db, revisions=revisions, names=names)
+        return judgements.all_judgements(db, revisions=revisions, names=names, first=first, most=most)
 
 
 def explored_csv(
