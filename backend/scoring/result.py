@@ -5,6 +5,7 @@ Reads and writes nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
         With `per_query` it has a row for each run and query that counts.
         """
-        extras.require_pandas()
+        _require_pandas()
         import pandas as pd
 
         if per_query:
@@ -167,7 +168,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     """Return for each run, by its name, a data frame with a row for each query and a column for each key."""
-    extras.require_pandas()
+    _require_pandas()
     import pandas as pd
 
     frames = {}
@@ -175,6 +176,16 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
         index = pd.Index([board.queries[number] for number in run.query.tolist()], name="query")
         frames[run.name] = pd.DataFrame(run.values.T, index=index, columns=list(board.settings.keys))
     return frames
+
+
+def _require_pandas() -> None:
+    """Check that pandas is installed; only data frames need it.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    if find_spec("pandas") is None:
+        raise ImportError(extras.advice("`to_frame()`", "pandas"), name="pandas")
 
 
 def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:
