@@ -1,4 +1,4 @@
-"""Rewrite published captions without names: generic phrases such as `a woman` replace the names of characters.
+"""Rewrite published captions: replace the names of characters by generic phrases such as `a woman`.
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) rewrites
 each distinct text once. A rewrite that passes the rewrite check is accepted; the others get the rewriter's next
@@ -54,17 +54,17 @@ class ByRules:
 
     @property
     def attempts(self) -> int:
-        """Always 1, because the same rules give the same result."""
+        """The largest number of attempts for a caption: always 1, because the same rules give the same result."""
         return 1
 
     @property
     def usage(self) -> Usage:
-        """Always zero, because the rules ask no language model."""
+        """The requests and tokens that this object has used: always 0, because the rules ask no language model."""
         return Usage()
 
     @property
     def usage_ever(self) -> Usage:
-        """Always zero, because the rules ask no language model."""
+        """The requests and tokens that all runs have used: always 0, because the rules ask no language model."""
         return Usage()
 
     def version(self, attempt: int = 1) -> str:
@@ -99,7 +99,7 @@ def rewrite_captions(
     now: float,
     progress: Progress | None = None,
 ) -> RewriteReport:
-    """Rewrite every published caption without names, except those that a lead has decided on. Replace earlier rewrites.
+    """Replace the names in every published caption, except those that a lead has decided on. Replace earlier rewrites.
 
     Args:
         project: the project, with captions.
@@ -192,9 +192,9 @@ def _rewrite_all(
 
 
 def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> Rewrite:
-    """Return the database row for the rewrite of one caption, accepted if the outcome has no reason against it.
+    """Return the database row for the rewrite of one caption; it is accepted if it passed the check.
 
-    If there is no rewrite, the row has the published text, and waits for a lead's decision.
+    If the rewriter gave no text, the row has the published text, and waits for a lead's decision.
     """
     return Rewrite(
         source=caption,
