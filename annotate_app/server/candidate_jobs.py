@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from backend.campaign.nouns import Person
-from backend.campaign.selection.candidates.choosing import CandidateReport, choose_candidates, choose_encoder
-from backend.campaign.selection.candidates.model import PoolingReport
+from backend.campaign.selection.candidates.choosing import choose_candidates, choose_encoder
+from backend.campaign.selection.candidates.model import CandidateReport, PoolingReport
 from backend.campaign.selection.candidates.pooling import pool_candidates
 from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
 from backend.campaign.setup.project.folder import Project
