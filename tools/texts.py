@@ -76,9 +76,10 @@ def texts_in_code() -> Catalog:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
-    """Yield the texts of a file as (context, text, place).
+    """Yield the translatable texts of a file as (context, text, place).
 
-    A text with a plural is a pair. `place` is empty, or says that only leads read the text.
+    The context tells apart equal texts with different translations, and is often empty. A text with a plural is a pair
+    (singular, plural). The place is empty, or says that only leads read the text.
     """
     if path.suffix == ".html":
         markup = _Markup()

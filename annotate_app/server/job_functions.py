@@ -37,7 +37,7 @@ _SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class HowToMeasure:
-    """How to measure videos.
+    """Options for measuring video files, that is, reading their duration, frame rate and size, and finding damage.
 
     `fps` is the frame rate of videos that are folders of frames. `decode` says whether to decode every frame, which
     finds all damage; with None, this is done only where it is quick.
@@ -106,7 +106,8 @@ def _already(report: RegisterReport) -> list[str]:
 def _of_videos(report: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
     """Return the tables of an outcome: refused files, damaged videos and new videos. Empty tables are left out.
 
-    The number of refused files is added to `sentences`. `refused` is the heading of their column.
+    A sentence with the number of refused files is added to `sentences`. `refused` is the heading of the column with
+    their names.
     """
     tables = []
     if report.problems:

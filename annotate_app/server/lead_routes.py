@@ -110,9 +110,9 @@ class Rewriting:
 
 
 def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
-    """Return the route `GET /lead/waiting`, which answers leads with the counts in their menu.
+    """Return the route `GET /lead/waiting`, which sends leads the numbers in their menu of items that need attention.
 
-    `waiting` returns these counts.
+    `waiting` computes these numbers from the project and the lead.
     """
 
     async def answer(request: Request) -> Response:

@@ -60,7 +60,7 @@ class Clip:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the name and identity instead of the model: another process loads the model from its own files.
 
-        Unpickling fails if these files have another identity.
+        Unpickling fails if the other process has a different model under this name.
         """
         return _load_on_worker, (self.name, self.identity, self._advice)
 

@@ -13,8 +13,8 @@ stands for the whole sentence) and v_1 ... v_N of the frames of video V:
 
 w_j is the IDF weight of token j. A token that occurs in c of M sentences has w = log((M + 1) / (c + 1)). A token of
 every sentence, such as start and end, has the weight 0 in P; it still counts in R. If all tokens of a sentence have the
-weight 0, they get equal weights. If the authors' code counts the sentences itself, it gives the end token the mean
-weight. MVMR's code passes the counts to it; then the end token does not get the mean weight, and neither does it here.
+weight 0, they get equal weights. The end token gets no special weight here, as in the code of the benchmark MVMR. The
+authors' code gives it the mean weight, but only if that code counts the sentences itself.
 
 A worked example: two tokens along the axes, two frames, one along the first axis and one half-way between both.
 

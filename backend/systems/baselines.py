@@ -52,7 +52,8 @@ class BaselineOptions:
         first: the run file from which `prmr` takes the best videos of each query.
         second: the run file from which `prmr` takes the moments in these videos.
         best: how many videos of `first` the baseline `prmr` keeps for each query.
-        index: a video map `{name: [duration, index]}`, for run files that name videos by index.
+        index: a JSON file `{name: [duration in seconds, video number]}`, for run files that have video numbers instead
+            of names.
     """
 
     seed: int = 0
@@ -312,11 +313,11 @@ def _mean(spans: Sequence[tuple[float, float]], total: int) -> LikelySpan:
 def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
     """Return the spans at which moments usually lie in a video, for every query alike; scores are densities.
 
-    This is what a system reaches that sees neither query nor video. Otani, Nakashima, Rahtu and Heikkilä, "Uncovering
-    Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020, found such baselines near the best systems; the
-    study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too. All videos are equally likely. So a query
-    first gets the most typical span in every video, in a random order of videos, then the second most typical span, and
-    so on.
+    The results show how good a system can be without seeing queries or videos. Otani, Nakashima, Rahtu and Heikkilä,
+    "Uncovering Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020, found such baselines near the best
+    systems; the study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too. All videos are equally likely. So
+    a query first gets the most typical span in every video, in a random order of videos, then the second most typical
+    span, and so on.
 
     Raises:
         InputError: there are no training moments, or the duration of a training video is unknown; or see

@@ -32,11 +32,13 @@ def answer(
 ) -> tuple[Answers, tuple[str, ...]]:
     """Return the windows of videos that are most similar to each query; scores are cosines.
 
+    A window is a span of a video that may be an answer.
+
     Args:
         task: queries and videos, with video files.
         clip: the CLIP model; it also decides where frames are encoded.
         embeddings: the folder that caches vectors of frames.
-        how: frame rate, window lengths and suppression; None takes the defaults.
+        how: the frame rate, the lengths of windows, and how much two windows may overlap; None takes the defaults.
         top: how many windows a query gets.
         progress: called with (name of the step, number done, number of all).
 
@@ -86,7 +88,7 @@ def answer(
 
 
 class _Windows:
-    """The windows of all videos with their vectors, ready for searching."""
+    """The windows of all videos (spans that may be answers) with their vectors, ready for searching."""
 
     def __init__(
         self,

@@ -74,7 +74,7 @@ class ModelCard(msgspec.Struct, frozen=True):
         ndcg: the mean NDCG of the validation queries in this epoch.
         frame_dim: the length of a frame's features.
         sentence_dim: the length of a sentence's vector.
-        longest: the most clips in a predicted span.
+        longest: the most clips (short pieces of a video) in a predicted span.
         frames: the encoder and the rate of the frame features.
         sentences: the identity of the sentence encoder.
     """

@@ -1,7 +1,7 @@
 """Train a model on a release, and predict moments with a trained model; no project is needed.
 
-*Reads* a configuration, a release, features of frames, and negatives. *Writes* a folder for each random seed, or a run:
-a file with the predicted moments of each query.
+*Reads* a configuration, a release, features of frames, and negatives (similar queries and videos that do not match).
+*Writes* a folder for each random seed, or a run: a file with the predicted moments of each query.
 """
 
 from dataclasses import dataclass
@@ -132,7 +132,10 @@ def predict_run(
 
 
 def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
-    """Return the data that training needs, after checking that release, features and negatives fit together."""
+    """Return the data that training needs, after checking that its files fit together.
+
+    The files are the release, the frame features, and the negatives (similar queries and videos that do not match).
+    """
     home, file = Path(settings.release), Path(settings.features)
     training = _training(home, settings.top)
     val = _asked_queries(home / "val.json")
