@@ -190,7 +190,7 @@ class PracticeRoutes(ClipRoutes):
 
 
 class Examples(ClipRoutes):
-    """Route for the example clips of the guideline panel, for all signed-in users."""
+    """Route for the example clips of the guideline (the annotators' instructions), for all signed-in users."""
 
     def routes(self) -> list[BaseRoute]:
         """Return the route of this class, to be added to the app."""

@@ -347,7 +347,9 @@ class Turns:
 
     @asynccontextmanager
     async def part(self, person: AnnotatorId, events: int, *, of_many: bool) -> AsyncIterator[None]:
-        """Wait until a small request, or a part of a large one, may be handled; run the `with` block then.
+        """Wait until a request or a part of it may be handled, then run the `with` block.
+
+        Requests with many events (a browser's actions, such as grades) are handled in parts.
 
         Args:
             person: the sender of the request.
@@ -373,7 +375,7 @@ class Turns:
         self._begin()
 
     def _begin(self) -> None:
-        """Let all waiting requests and parts start that may be handled now."""
+        """Start all waiting requests, and waiting parts of requests, that may be handled now."""
         while len(self._at_work) < AT_WORK and (first := self._next()):
             self._waiting.remove(first)
             self._at_work.append(first)

@@ -373,7 +373,8 @@ def cut_clips(
 ) -> JobOutcome:
     """Cut the missing clips of pairs that wait for grades, as `reelrank clips` does.
 
-    `next_batches` includes the pairs of each query's next batch, and `everything` those of all candidates.
+    `next_batches` also includes the pairs of each query's next batch. `everything` includes the pairs of all
+    candidates.
     """
     steps = steps_of(progress, CUTTING_CLIPS)
     return clips_outcome(

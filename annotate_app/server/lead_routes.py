@@ -110,9 +110,9 @@ class Rewriting:
 
 
 def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
-    """Return the route `GET /lead/waiting`, which sends leads the numbers in their menu of items that need attention.
+    """Return the route `GET /lead/waiting`, which sends leads the counts of waiting work for their menu.
 
-    `waiting` computes these numbers from the project and the lead.
+    `waiting` returns these counts for a project and a lead.
     """
 
     async def answer(request: Request) -> Response:

@@ -29,7 +29,7 @@ _KEY_BYTES = 16
 
 
 def shared_folder() -> Path:
-    """Return the folder in the user's cache for vectors that are encoded without a project.
+    """Return the folder in the user's cache for vectors that are computed outside a project (an annotation campaign).
 
     All commands of a user share this folder.
     """

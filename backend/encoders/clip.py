@@ -90,7 +90,7 @@ class Clip:
         Args:
             video_sha256: hash of the video file, by which its vectors are cached.
             per_s: the rate of `pictures`, in frames a second.
-            pictures: yields the frames as RGB arrays; not called if the vectors are cached.
+            pictures: returns the frames as RGB arrays, one after the other; not called if the vectors are cached.
             folder: the cache folder.
 
         Raises:

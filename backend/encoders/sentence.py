@@ -65,7 +65,10 @@ class Encoder(Protocol):
 
     @property
     def identity(self) -> str:
-        """One line of text: name, kind, longest input, hashes of the weights and other files, and dtype if not fp32."""
+        """One line of text that identifies the encoder.
+
+        It has the name, kind, longest input, hashes of the weights and other files, and the dtype if that is not fp32.
+        """
         ...
 
     @property

@@ -75,7 +75,7 @@ def require_baseline(name: str, options: BaselineOptions) -> None:
     """Raise an error if there is no such baseline, or its options lack an input.
 
     Raises:
-        InputError: there is no such baseline, or `prmr` is not given two runs.
+        InputError: there is no such baseline, or `prmr` is not given the two runs (prediction files) that it combines.
     """
     if name not in BASELINES:
         raise InputError.single(name, f"is not a baseline: choose one of {', '.join(BASELINES)}")
@@ -162,18 +162,18 @@ def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress:
 
 
 def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int = TOP_VIDEOS, top: int = TOP) -> Answers:
-    """Combine two runs: return the moments of the run `moments` that lie in the best videos of the run `videos`.
+    """Return the moments that one system predicts, but only those in the best videos of another system.
 
     This is the two-step search that papers compare with (Yang et al., "MVMR", CIKM 2024, section 7; TVR-Ranking,
     section 5): a system for whole videos keeps the best five, and only moments in these are answers. Both inputs are
-    runs, so any two systems can be combined.
+    runs (the ranked predictions of a system), so any two systems can be combined.
 
     The order of predictions within a run is kept. A query that is missing in one of the runs gets no answer.
 
     Args:
         task: the queries and videos.
-        videos: the run of the first step; its times do not matter.
-        moments: the run of the second step.
+        videos: the run of the first step, which ranks videos; the times of its predictions do not matter.
+        moments: the run of the second step, which ranks moments.
         best: how many videos the first step keeps.
         top: how many predictions a query gets.
 

@@ -88,7 +88,10 @@ def try_room(room: Room, processes: int, results: Results) -> None:
 
 
 def _read_results(file: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
-    """Return what earlier runs found, by mutant: the digests of the test files it was tried with, and its outcome."""
+    """Return what earlier runs found, as two dictionaries with the names of mutants (small faults) as keys.
+
+    The first has the digests of the test files that the mutant was tried with, the second its outcome.
+    """
     met: defaultdict[str, set[str]] = defaultdict(set)
     fates: dict[str, str] = {}
     for line in file.read_text().splitlines() if file.exists() else ():

@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
-    """Run all tests without a mutant, then try each mutant with the tests that call its function."""
+    """Run all tests on the original code, then try each mutant (small fault) with the tests that call its function."""
     plan = json.loads(Path(os.environ[PLAN]).read_text())
     _few_examples(session.items)
     reached, took, broken = _as_it_is(session.items)

@@ -57,7 +57,12 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 class TrainingState(msgspec.Struct, frozen=True):
-    """The state of training after an epoch: a hash of settings and data in `fingerprint`, and all epochs until then."""
+    """The state of training after an epoch.
+
+    Attributes:
+        fingerprint: a hash of the settings and data.
+        epochs: the results of all epochs until now.
+    """
 
     fingerprint: str
     epochs: tuple[Epoch, ...]

@@ -40,10 +40,10 @@ AskedSplit = Literal["val", "test"]
 
 @dataclass(frozen=True, slots=True)
 class PredictReport:
-    """The outcome of writing a run with a trained model.
+    """The outcome of predicting moments with a trained model, and writing them to a run file.
 
     Attributes:
-        out: the run file.
+        out: the run file, which has the predicted moments of each query.
         queries: the number of queries.
         videos: the number of videos that were searched.
         seed: the random seed of the model's training.
