@@ -140,7 +140,7 @@ def updated(language: str) -> Catalog:
 
 
 def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
-    """Return two lists of messages without a translation: those that annotators see, and those that only leads see."""
+    """Return the messages without a translation, in two lists: those for annotators, and those for leads only."""
     places = {(message.id, message.context): [path for path, _ in message.locations] for message in texts_in_code()}
     empty = [message for message in catalogue if message.id and not (message.string and all(message.string))]
     needed = [

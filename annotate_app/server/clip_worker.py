@@ -207,7 +207,7 @@ class ClipWorker(Generic[J]):
 
     @property
     def queued(self) -> tuple[int, int]:
-        """Two numbers of queued clips: those that somebody waits for (priority `DESK`), and all others.
+        """The number of queued clips that somebody waits for (priority `DESK`), and of all other queued clips.
 
         The clip being cut is not counted.
         """

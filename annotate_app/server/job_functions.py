@@ -48,7 +48,7 @@ class HowToMeasure:
 
 
 class VideosPreview(NamedTuple):
-    """Number of new videos in a folder, number of those already in the project, and pictures of the first videos."""
+    """Number of new videos in a folder, number of videos already in the project, and pictures of the first videos."""
 
     new: int
     again: int

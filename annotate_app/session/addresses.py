@@ -96,7 +96,7 @@ def moved_to(path: str, query: str) -> str | None:
 
 
 def is_own_path(path: str) -> bool:
-    """Return whether the first part of a path is that of one of the app's pages or routes.
+    """Return whether the first part of a path belongs to one of the app's pages or routes.
 
     Such a path cannot be the base path, because requests below it would be ambiguous.
 

@@ -234,7 +234,7 @@ class RequestLimits:
     def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
         """Count a request as under way while the `with` block runs; a user may have `most` at a time.
 
-        Requests with different `most` are counted apart: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
+        Requests with different `most` are counted separately: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
         requests.
 
         Raises:

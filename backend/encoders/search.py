@@ -147,9 +147,9 @@ class Captions:
     def top(self, query_vectors: FloatArray, k: int) -> Ranking:
         """Return for each query the `k` most similar moments, best first; all moments if there are fewer.
 
-        The similarity of a moment is that of its most similar caption, in steps of `QUANTUM` (1e-5). Of moments with
-        equal similarity, the smaller id comes first. The whole result is held in memory: for very many queries, pass
-        `QUERIES_AT_ONCE` at a time.
+        A moment is as similar to a query as its most similar caption. Similarities are rounded to steps of `QUANTUM`
+        (1e-5). Of moments with equal similarity, the smaller id comes first. The whole result is held in memory: for
+        very many queries, pass `QUERIES_AT_ONCE` at a time.
 
         Args:
             query_vectors: Unit vectors, float32 `(queries, dim)`.

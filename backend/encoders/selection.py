@@ -97,7 +97,7 @@ class Ranking:
         return np.diff(self.starts)
 
     def of(self, queries: npt.NDArray[np.bool_]) -> "Ranking":
-        """Return the ranking of some of the queries: those for which the mask `queries` is True."""
+        """Return the ranking of only the queries for which the mask `queries` is True."""
         rows = np.repeat(queries, self.counts)
         return Ranking(
             starting(self.counts[queries]), self.moment_ids[rows], self.similarities[rows], self.captions[rows]

@@ -104,11 +104,11 @@ class _Windows:
         self._search = Captions(vectors, list(alike.values()), queries=queries)
 
     def best(self, queries: Sequence[str], vectors: FloatArray, top: int) -> Answers:
-        """Return the best windows of each query, without windows that overlap a better one of the same video too much.
+        """Return the best windows of each query. A window that overlaps a better one of its video too much is left out.
 
-        `vectors` are those of the queries. Only the best n windows of a query are compared with each other, and n grows
-        until `top` windows are left. The result is the same as comparing all, because a worse window cannot suppress a
-        better one.
+        `vectors` has the vector of each query. Only the best n windows of a query are compared with each other, and n
+        grows until `top` windows are left. The result is the same as comparing all, because a worse window cannot
+        suppress a better one.
         """
         answers: Answers = {}
         rest, depth = list(range(len(queries))), 4 * top

@@ -1,6 +1,6 @@
-"""Summarise the outcomes of mutants (small faults in code), and compare those that no test noticed with a list.
+"""Summarise the outcomes of mutants (small faults in code), and report those that no test noticed.
 
-The list has such mutants that a developer has judged acceptable, with reasons.
+Mutants in a list, which a developer has judged acceptable with reasons, are not reported again.
 """
 
 import sys
@@ -65,10 +65,10 @@ def judged(path: Path = SURVIVORS) -> dict[tuple[str, str], str]:
 
 
 def compare(results: Results) -> int:
-    """Compare the mutants that no test noticed with the list of those that a developer has judged.
+    """Print the mutants that no test noticed and that are not in the list of mutants that a developer has judged.
 
-    Print mutants missing from the list, and listed ones that a test notices now. Return 1 if any mutant is missing from
-    the list, otherwise 0.
+    Also print listed mutants that a test notices now. Return 1 if there is a mutant that is not in the list, otherwise
+    0.
     """
     known = judged()
     alive = {(function(mutant.name), mutant.new): mutant.old for mutant in results.alive}

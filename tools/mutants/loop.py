@@ -36,7 +36,7 @@ PATIENT = 20
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out the doctests of mutated functions, which are the same as those of the original function."""
+    """Leave out the doctests of mutated functions, because they only repeat the doctests of the original function."""
     items[:] = [item for item in items if "__mutmut_" not in item.name or item.name.endswith("__mutmut_orig")]
 
 

@@ -181,7 +181,7 @@ def span_loss(start: Tensor, end: Tensor, first: Tensor, last: Tensor) -> Tensor
 
 
 def negatives_of(positives: Tensor, *, masked: bool) -> Tensor:
-    """Return which videos of a batch are negatives of which queries (to be scored lower), bool `(pairs, pairs)`.
+    """Return which videos of a batch should get a low score for which queries (negatives), bool `(pairs, pairs)`.
 
     Row i, column j is for the query of pair i and the video of pair j.
 
