@@ -6,9 +6,29 @@ from functools import cached_property
 import numpy as np
 
 from backend.core.timespan import Flags, Floats
-from backend.scoring.matching.columns import Indices
+from backend.scoring.gain import OwnGain
+from backend.scoring.matching.columns import Indices, Run, Truth
 from backend.scoring.matching.discount import Gain
-from backend.scoring.matching.greedy import Pairs, beginnings, settle_pairs
+from backend.scoring.matching.greedy import Pairs, TruthIndex, beginnings, settle_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOrigin:
+    """The run and the truth that matches were made from: ids, names, times and scores, which only own measures need.
+
+    Attributes:
+        run: the run in rank order.
+        first: the position in the run of the first prediction that was matched.
+        truth: the truth.
+        index: its moments, sorted.
+        truth_query: the index in the truth of each of the Q queries, shape (Q,).
+    """
+
+    run: Run
+    first: int
+    truth: Truth
+    index: TruthIndex
+    truth_query: Indices
 
 
 @dataclass(frozen=True)
@@ -28,6 +48,7 @@ class Matches:
         strict: whether an IoU must exceed mu; used by graded measures only.
         min_relevance: the relevance from which a moment counts as relevant.
         abandonment: where a person stops reading; used by NCxIoU only.
+        origin: the run and the truth themselves, for measures that a caller wrote.
     """
 
     queries: int
@@ -38,10 +59,11 @@ class Matches:
     ideal: Floats
     relevant: Indices
     irrelevant: Indices
-    gain: Gain
+    gain: Gain | OwnGain
     strict: bool
     min_relevance: int
     abandonment: str
+    origin: MatchOrigin | None = None
 
     def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Indices]]:
         """Match predictions one-to-one with truth moments at each mu.
