@@ -58,14 +58,14 @@ SIMULATED_SHARE = 0.75
 def build_demo(
     folder: Path, *, judged: bool, now: float, progress: Progress, begins: Callable[[], object] = lambda: None
 ) -> Project:
-    """Return the demo project, and build it first if the folder has none.
+    """Return the demo project in a folder; build it first if the folder does not have it yet.
 
     Args:
         folder: the folder of the demo project.
-        judged: add simulated judgements, marked as simulated.
+        judged: whether to add simulated judgements, which are marked as simulated.
         now: seconds since 1970.
         progress: called with (name of the step, steps done, all steps).
-        begins: called before the project is built, once the folder is known to be free.
+        begins: called before the project is built, once the folder was found to be usable.
 
     Raises:
         ProjectError: the folder holds something else, or another command is building the demo there; see also
@@ -97,16 +97,16 @@ def build_demo(
 
 
 def demo_people() -> tuple[str, Sequence[str], str]:
-    """Return the lead, the annotators and everybody's password of the demo project."""
+    """Return (name of the lead, names of the annotators, the password that they all share) of the demo project."""
     return LEAD, ANNOTATORS, PASSWORD
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder to build the demo in, and rename it to `folder` once the demo is complete.
+    """Yield a temporary folder to build the demo in; at the end of the `with` block, rename it to `folder`.
 
-    The temporary folder lies beside `folder` and has a fixed name. So the next attempt can remove what a killed one
-    left.
+    The temporary folder lies beside `folder` and has a fixed name. So the next attempt can remove what an interrupted
+    one left behind.
 
     Raises:
         ProjectError: `folder` has files already or cannot be made, or another command is building the demo there.
@@ -140,10 +140,10 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _require_demo(project: Project) -> None:
-    """Refuse a project that is not the demo.
+    """Check that a project is the demo.
 
     Raises:
-        ProjectError: one of the demo's people is not in the project.
+        ProjectError: one of the demo's users is not in the project.
     """
     if not {LEAD, *ANNOTATORS} <= set(people_rows.names(project.store.db)):
         raise ProjectError(
@@ -156,7 +156,7 @@ def _require_demo(project: Project) -> None:
 
 
 def _build(folder: Path, *, now: float, progress: Progress) -> Project:
-    """Create the project: copy the clips, import and rewrite captions, draw queries, choose candidates, add people.
+    """Create the demo project in a new folder, with videos, captions, queries, candidates and users.
 
     Args:
         folder: a new project folder.
@@ -195,17 +195,17 @@ def _build(folder: Path, *, now: float, progress: Progress) -> Project:
 
 
 def _judge(project: Project, *, now: float, progress: Progress) -> None:
-    """Add simulated judgements and demo runs, unless the project has simulated judgements already."""
+    """Add simulated judgements and example runs to the demo, unless it already has simulated judgements."""
     if not status.counts(project.store)["simulated"]:
         _simulate(project, now=now, progress=progress)
         keep_runs(project, now=now)
 
 
 def _simulate(project: Project, *, now: float, progress: Progress) -> int:
-    """Add simulated judgements to the first queries, and return the number of grades.
+    """Add simulated judgements to the pairs of the first queries; return the number of grades.
 
-    Each pair has a latent relevance that grows with its similarity. Each simulated annotator adds noise of their own
-    to it, so that agreement, disagreement, escalation and discards all occur.
+    Each pair has a hidden relevance that grows with its similarity. Each simulated annotator adds random noise to it.
+    So some annotators agree and others disagree, and some disputed pairs are settled by two more grades or discarded.
     """
     store = project.store
     added = (
@@ -224,9 +224,11 @@ def _simulate(project: Project, *, now: float, progress: Progress) -> int:
 
 
 def keep_runs(project: Project, *, now: float) -> None:
-    """Add three example runs: candidates by similarity, the same with loose boundaries, and candidates in random order.
+    """Add three example runs (ranked results of search systems) to the demo, built from the candidates of each query.
 
-    The first run finds what the baseline `caption` finds, so it is marked as an upper bound.
+    The first run ranks the candidates by similarity. The second has the same ranking, but its starts and ends are
+    shifted at random. The third ranks the candidates at random. The first uses the captions of the moments, which no
+    real system has, so it is marked as an upper bound.
     """
     rng = random.Random(SEED)
     lengths = corpus_rows.video_durations(project.store.db)
@@ -257,7 +259,10 @@ def keep_runs(project: Project, *, now: float) -> None:
 
 
 def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rng: random.Random, *, now: float) -> int:
-    """Add two simulated grades to each pair, or four where the first two disagree; return the number of grades."""
+    """Add two simulated grades to each pair of a query, or four if the first two differ too much.
+
+    Return the number of grades.
+    """
     grade_count, highest = 0, project.campaign.scale.highest
     for pair in reviews.pairs_of_query(project.store.db, query_id):
         latent = (highest + highest / 10) * max(0.0, pair.similarity or 0.0) ** 1.3
@@ -293,5 +298,5 @@ def clip_folder() -> Path:
 
 
 def cast() -> dict[str, str]:
-    """Return the name mapping of the demo's clips: each name with its generic words."""
+    """Return the phrase that replaces each character's name in the captions of the demo's clips."""
     return msgspec.toml.decode((clip_folder() / "cast.toml").read_bytes(), type=_Cast).cast

@@ -1,7 +1,7 @@
-"""Define the data types that all features of a campaign share: scale, split, role, verdict, person and others.
+"""Define the data types that all parts of a campaign share: scale, split, role, verdict, person and others.
 
-docs/concepts.md defines the terms. The end of a name gives the unit: `_s` seconds, `_ms` milliseconds, `_px` pixels.
-Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
+docs/concepts.md explains the terms. The end of a name gives the unit: `_s` seconds, `_ms` milliseconds, `_px` pixels.
+Times (`at`, `until`) are in seconds since 1970-01-01 UTC.
 """
 
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ RE_OPENED_SEATS = (5, 6)
 
 @dataclass(frozen=True, slots=True)
 class GradeMeaning:
-    """One grade as people see it.
+    """One grade of the scale, with the texts that explain it to annotators.
 
-    `label` is the text on the grade's button. `meaning` is shown below it, and `detail` in the guideline. `example`
-    describes in words a clip of this grade.
+    `label` is the text on the grade's button. `meaning` is shown below the button, and `detail` in the guideline.
+    `example` describes in words a clip that deserves this grade.
     """
 
     grade: int
@@ -89,21 +89,21 @@ class Scale:
 
 
 class Rounding(StrEnum):
-    """How a mean halfway between two grades is rounded."""
+    """How the mean of two grades is rounded if it is halfway between two whole numbers."""
 
     HALF_UP = "half_up"
     HALF_DOWN = "half_down"
 
 
 class Role(StrEnum):
-    """The role of a person. It alone tells `backend.campaign.setup.people.permissions` what they may do."""
+    """The role of a user, which alone decides what they may do; see `backend.campaign.setup.people.permissions`."""
 
     ANNOTATOR = "annotator"
     LEAD = "lead"
 
 
 class Split(StrEnum):
-    """The part of a release that a query belongs to."""
+    """The part of a release that a query belongs to: validation, test or training; training queries are not graded."""
 
     VAL = "val"
     TEST = "test"
@@ -111,7 +111,7 @@ class Split(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The status of one pair by the consensus rule, or by a lead's decision."""
+    """What is known about the relevance of a pair, by the consensus rule for its grades or by a lead's decision."""
 
     OPEN = "open"
     """Fewer than two grades so far."""
@@ -126,13 +126,13 @@ class Verdict(StrEnum):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the pair needs no further grade."""
+        """Whether the pair needs no further grades."""
         return self not in (Verdict.OPEN, Verdict.ESCALATED)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An annotator or a lead, who may sign in unless suspended."""
+    """A user of a project: an annotator or a lead, who may sign in unless suspended."""
 
     annotator_id: AnnotatorId
     name: str
@@ -154,7 +154,7 @@ class Annotator(Person):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Somebody who runs commands on the machine that holds the project, and could read and write its files anyway.
+    """A user who runs commands on the machine that holds the project, and so could read and write its files anyway.
 
     The database records no person for what an operator does, so `annotator_id` is None.
     """
@@ -180,9 +180,10 @@ SEATS_RETURNED = Event("seats_returned", EventGroup.DESK, _returned_words)
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A time during which an annotator gets no pairs.
+    """A period during which an annotator gets no pairs.
 
-    `by` names the lead who paused them. It is None if a rule of the campaign did. `at` is in seconds since 1970.
+    `by` names the lead who paused them. It is None if a rule of the campaign did. `at` is its start, in seconds since
+    1970.
     """
 
     at: float
@@ -192,7 +193,11 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class PersonReview:
-    """One row of the lead's people page."""
+    """A user with counts of their work, one row of the lead's page of people.
+
+    `last_at` is when they last graded, in seconds since 1970. `today` counts the pairs that they first graded today,
+    and `skips` those that they skipped.
+    """
 
     person: Person
     has_password: bool

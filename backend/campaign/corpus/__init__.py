@@ -1,1 +1,1 @@
-"""Make the corpus: import videos, moments and captions, rewrite captions, and collect people's own descriptions."""
+"""Build the corpus: import videos, moments and captions, rewrite captions, and let annotators write captions."""

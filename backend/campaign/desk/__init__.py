@@ -1,1 +1,1 @@
-"""Serve the annotator's desk: take grades and skips from a browser, return the next pairs, and find their clips."""
+"""Serve the grading page: take an annotator's grades and skips, return the next pairs, and find their clips."""

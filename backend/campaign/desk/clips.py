@@ -1,9 +1,9 @@
-"""Find the clip of a pair for a person who may see it, and block clips that turn out to be broken.
+"""Find the clip of a pair for a user who may see it, and stop handing out clips that are broken.
+
+An annotator may see the clips of three kinds of pairs: those reserved for them to grade now, those that they graded
+last, and those of their exam. While paused, they see none. Leads may see every clip.
 
 *Reads* accounts, seats, exams, skips, videos. *Writes* skips, clip faults, seats, events.
-
-An annotator may see the clips of the pairs that they hold or graded last, and of their exam, but none while they are
-paused. Leads may see every clip.
 """
 
 import secrets
@@ -33,15 +33,16 @@ _NOT_SHOWN = said("This clip cannot be shown just now. A lead can see why on the
 
 @signed_in
 def clip_for(project: Project, person: Lead | Annotator, pair: PairKey, *, context: bool = False) -> ClipJob:
-    """Return the clip of a pair, for a person who may see it.
+    """Return the clip of a pair, for a user who may see it.
 
-    Items of an exam have keys of their own, which work only for the person who takes the exam.
+    A pair in an exam has a special key, which works only for the person who takes the exam.
 
     Args:
         project: the project.
         person: the annotator or lead who asks.
-        pair: the pair, or the item of an exam.
-        context: return a longer clip, with some seconds before and after the moment. The job says how many.
+        pair: the key of the pair, or of a pair in an exam.
+        context: whether to return a longer clip, with some seconds before and after the moment. The result says how
+            many.
 
     Raises:
         NotAllowed: this person may not see the pair's clip.
@@ -53,10 +54,11 @@ def clip_for(project: Project, person: Lead | Annotator, pair: PairKey, *, conte
 
 @signed_in
 def clip_elsewhere(project: Project, person: Lead | Annotator, pair: PairKey, *, now: float) -> str | None:
-    """Return a link to a clip in the clip bucket, valid for about a minute; None if this server sends the clip itself.
+    """Return a link to a pair's clip in cloud storage, valid for about a minute; None if this server sends the clip.
 
-    The function asks the bucket whether it has the clip. For leads, and while gold questions are on, this server sends
-    all clips. A bucket shows when a clip was uploaded, and an old clip would reveal a pair that others have graded.
+    The function asks the storage whether it has the clip. This server itself sends all clips to leads, and all clips
+    while gold questions (hidden pairs with known grades) are in use. The storage shows when a clip was uploaded, and an
+    old clip would reveal a pair that others have graded.
 
     Raises:
         NotAllowed, VideoUnreadable: see `clip_for`.
@@ -71,7 +73,7 @@ def clip_elsewhere(project: Project, person: Lead | Annotator, pair: PairKey, *,
 
 @signed_in
 def storyboard_for(project: Project, person: Lead | Annotator, pair: PairKey) -> ClipJob:
-    """Return the storyboard of a pair's clip, for a person who may see the clip.
+    """Return the storyboard of a pair's clip (one picture with frames of the clip), for a user who may see the clip.
 
     Raises:
         NotAllowed: this person may not see the pair's clip.
@@ -93,16 +95,16 @@ def gif_for(project: Project, lead: Lead, pair: PairKey) -> ClipJob:
 
 @signed_in
 def why_not_shown(project: Project, person: Lead | Annotator, error: VideoUnreadable) -> str:
-    """Return the message about a clip that cannot be shown: leads get the reason, annotators only the fact.
+    """Return the message about a clip that cannot be shown; only leads are told the reason.
 
-    The reason names the file, which often reveals what is in the video, or which clips come from the same video.
+    The reason names the file. A file name often reveals what is in the video, or which clips come from the same video.
     """
     return str(error) if isinstance(person, Lead) else _NOT_SHOWN
 
 
 @signed_in
 def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reason: str, *, now: float) -> None:
-    """Block a clip that the server cannot make: nobody gets it, and leads can read the reason.
+    """Stop handing out a clip that the server could not make, and record the reason for leads.
 
     Raises:
         NotAllowed: this person may not see the pair's clip, and did not report it.
@@ -117,9 +119,10 @@ def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reaso
 
 @signed_in
 def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, reason: str, *, now: float) -> bool:
-    """Record that a person's browser could not show a clip: the pair is skipped for its broken clip.
+    """Record that a person's browser could not play a pair's clip; the pair is skipped for this person.
 
-    Items of an exam cannot be skipped, but their clips can be reported too. A lead's report blocks the clip at once.
+    A pair in an exam is not skipped, but its clip is reported all the same. A lead's report stops the clip from being
+    handed out at once.
 
     Returns:
         Whether the report was accepted. It is refused if this person does not have the clip to grade, is paused, or
@@ -143,17 +146,21 @@ def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, rea
 
 @signed_in
 def reported_clip(project: Project, person: Lead | Annotator, pair: PairKey) -> ClipJob:
-    """Return the clip that this person reported as broken, so that the server can try to make it.
+    """Return a clip that this person reported as broken, so that the server can try to make it.
 
     Raises:
-        NotAllowed: they did not report it.
+        NotAllowed: this person did not report it.
         VideoUnreadable: the project does not know the video's file.
     """
     return _job(project, _reported(project, person, pair))[0]
 
 
 def _job(project: Project, row: PairRow) -> tuple[ClipJob, float]:
-    """Return the clip of a pair, and the duration of its video in seconds."""
+    """Return the clip of a pair, and the duration of its whole video in seconds.
+
+    Raises:
+        VideoUnreadable: the project does not know the video's file.
+    """
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
         raise VideoUnreadable(
@@ -168,7 +175,11 @@ def _job(project: Project, row: PairRow) -> tuple[ClipJob, float]:
 
 
 def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
-    """Return the pair behind a key, for a person who may see its clip."""
+    """Return the pair with a key that a browser sent, if this person may see its clip.
+
+    Raises:
+        NotAllowed: there is no such pair, or this person may not see its clip.
+    """
     with reading(project.store) as db:
         item = exam.pair_of_item(project.store, person, key)
         pair = item or judgements.pair_by_key(db, key)
@@ -178,7 +189,11 @@ def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRo
 
 
 def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> bool:
-    """Return whether an annotator may see a pair: an exam item, a pair they hold, or one they graded recently."""
+    """Return whether an annotator may see a pair's clip; never while they are paused.
+
+    They may if the pair is reserved for them now, or was graded by them recently. `item` is True for a pair in their
+    exam, whose clip they may always see.
+    """
     me = person.annotator_id
     if assignments.is_paused(db, me):
         return False
@@ -191,7 +206,11 @@ def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> b
 
 
 def _reported(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
-    """Return the pair behind a key, for a person who reported its clip as broken."""
+    """Return the pair with a key that a browser sent, if this person reported its clip as broken.
+
+    Raises:
+        NotAllowed: there is no such pair, or this person did not report it.
+    """
     with reading(project.store) as db:
         pair = exam.pair_of_item(project.store, person, key) or judgements.pair_by_key(db, key)
         if pair is None or not pair_status.has_reported(db, pair.pair_id, person.annotator_id):

@@ -1,10 +1,11 @@
-"""Record the grades and skips from an annotator's browser; return receipts and a fresh desk, the pairs to grade next.
+"""Store the grades and skips that an annotator's browser sends, and return what the grading page shows next.
+
+The content of the grading page, the pairs to grade next, is called the desk. Each grade or skip sent gets a receipt,
+which says whether it was stored. Leads have a desk only while an exam needs its right answers from a lead.
 
 *Reads* accounts, pauses, the guideline, exams, gold, seats. *Writes* through other modules: judgements by
 `judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`.
-Writes desk_window itself.
-
-A lead has a desk only while an exam needs its answer key from a lead.
+Writes desk_window (each person's current browser window) itself.
 """
 
 from collections.abc import Sequence
@@ -52,24 +53,24 @@ def exchange(
     window: str = "",
     takes: bool = False,
 ) -> tuple[list[Receipt], Desk[ExamDesk]]:
-    """Record the grades and skips that a browser sends at a key press; return their receipts and the fresh desk.
+    """Store the grades and skips that a browser sends; return a receipt for each, and the next pairs to grade.
 
-    Every event is committed by itself before the desk is filled, so an error in one never undoes another. Events count
-    whichever window they come from, even if another window has the desk (see `Desk.elsewhere`).
+    Each grade or skip is committed separately, so an error in one never undoes another. They are accepted from any
+    browser window, even if the person works in another one now (see `Desk.elsewhere`).
 
     Args:
         project: the project.
-        person: the owner of the desk.
-        grades: recorded first.
-        skipped: recorded after the grades.
+        person: the annotator, or a lead who gives the right answers of an exam.
+        grades: stored first.
+        skipped: stored after the grades.
         now: seconds since 1970.
         shown: the pair whose clip is on screen.
-        window: the name that the page gave itself.
-        takes: whether this window takes the desk from the person's other windows.
+        window: a name that the browser window gave itself.
+        takes: whether the person goes on working in this window, and no longer in others.
 
     Raises:
-        NotAllowed: the person is a lead, and no exam needs a key from a lead.
-        StoreUnavailable: the database cannot be written; send events without a receipt again.
+        NotAllowed: the person is a lead, and no exam needs answers from a lead.
+        StoreUnavailable: the database cannot be written. Send everything without a receipt again.
     """
     require_desk(project, person)
     receipts = _take_grades(project, person, grades, now=now) + _take_skips(project, person, skipped, now=now)
@@ -81,12 +82,12 @@ def exchange(
 
 @signed_in
 def desk(project: Project, person: Lead | Annotator, *, now: float) -> Desk[ExamDesk]:
-    """Return this person's desk: the pairs to grade next, the exam if it comes first, or nothing while they are paused.
+    """Return what the grading page shows: the next pairs, an exam that comes first, or nothing during a pause.
 
-    This renews the person's seats and claims more.
+    This reserves pairs for the person for a limited time, and extends the time of those reserved before.
 
     Raises:
-        NotAllowed: the person is a lead, and no exam needs a key from a lead.
+        NotAllowed: the person is a lead, and no exam needs answers from a lead.
     """
     require_desk(project, person)
     return _desk(project, person, now=now)
@@ -96,7 +97,10 @@ def desk(project: Project, person: Lead | Annotator, *, now: float) -> Desk[Exam
 def record_grades(
     project: Project, person: Lead | Annotator, events: Sequence[GradeEvent], *, now: float
 ) -> list[Receipt]:
-    """Record grades in their order and return a receipt for each; sending an event again changes nothing."""
+    """Store grades in the order given, and return a receipt for each that says whether it was stored.
+
+    Sending a grade again changes nothing.
+    """
     require_desk(project, person)
     return _take_grades(project, person, events, now=now)
 
@@ -105,7 +109,10 @@ def record_grades(
 def record_skips(
     project: Project, person: Lead | Annotator, events: Sequence[SkipEvent], *, now: float
 ) -> list[Receipt]:
-    """Record skips with their reasons and return a receipt for each; sending an event again changes nothing."""
+    """Store skips with their reasons, and return a receipt for each that says whether it was stored.
+
+    Sending a skip again changes nothing.
+    """
     require_desk(project, person)
     return _take_skips(project, person, events, now=now)
 
@@ -114,8 +121,8 @@ def record_skips(
 def shown(project: Project, person: Lead | Annotator, pair: PairKey, *, now: float) -> None:
     """Record that the clip of a pair is on this person's screen.
 
-    From then on, the grades that led to the pair's escalation can no longer be changed. Nothing happens if the person
-    does not hold the pair (any more).
+    If the pair was given to them because others disagreed, those others can no longer change their grades. Nothing
+    happens if the pair is not reserved for this person now.
     """
     require_desk(project, person)
     if isinstance(person, Annotator):
@@ -125,9 +132,9 @@ def shown(project: Project, person: Lead | Annotator, pair: PairKey, *, now: flo
 
 @signed_in
 def exam_act(project: Project, person: Lead | Annotator, act: ExamAct, *, now: float) -> Desk[ExamDesk]:
-    """Begin the exam, hand it in, or continue after its result; return the fresh desk.
+    """Begin an exam, hand it in, or go on after its result, as `act` says; return what the grading page shows next.
 
-    Nothing changes while the person is paused, or if the step is not possible now.
+    Nothing changes if the person is paused, or if `act` is not possible now.
     """
     require_desk(project, person)
     store = project.store
@@ -144,7 +151,7 @@ def exam_act(project: Project, person: Lead | Annotator, act: ExamAct, *, now: f
 
 @annotator_only
 def read_guideline(project: Project, annotator: Annotator, version: int, *, now: float) -> Desk[ExamDesk]:
-    """Record that this annotator has read a version of the guideline to its end; return the fresh desk.
+    """Record that an annotator has read a version of the guideline to its end; return what the page shows next.
 
     Raises:
         ProjectError: there is no such version.
@@ -155,7 +162,10 @@ def read_guideline(project: Project, annotator: Annotator, version: int, *, now:
 
 @annotator_only
 def recent_grades(project: Project, annotator: Annotator, *, now: float) -> list[DeskItem]:
-    """Return this annotator's recent grades for correction, newest first; none while they may not judge."""
+    """Return this annotator's recently graded pairs, newest first, with the grades, which the page lets them correct.
+
+    The list is empty while they may not grade: during a pause, an exam, or with a guideline to read.
+    """
     with reading(project.store) as db:
         if _before_work(project, db, annotator, now=now) is not None:
             return []
@@ -164,17 +174,17 @@ def recent_grades(project: Project, annotator: Annotator, *, now: float) -> list
 
 @annotator_only
 def assigned_pairs(project: Project, annotator: Annotator) -> int | None:
-    """Return how many pairs are assigned to this annotator, graded or not; None if they may grade any query."""
+    """Return how many pairs are assigned to this annotator, graded or not; None if they may grade any pair."""
     with reading(project.store) as db:
         assignment = assignments.current_assignment(db, annotator.annotator_id)
         return assignments.pairs_of(db, assignment) if assignment is not None and assignment.narrows else None
 
 
 def require_desk(project: Project, person: Lead | Annotator) -> None:
-    """Allow annotators, and allow leads while an exam needs a key from a lead.
+    """Check that a person may use the grading page: any annotator, or a lead while an exam needs answers from a lead.
 
     Raises:
-        NotAllowed: the person is a lead, and no exam needs a key from a lead.
+        NotAllowed: the person is a lead, and no exam needs answers from a lead.
     """
     if isinstance(person, Lead) and not exam.key_is_leads(project.store):
         permissions.require_annotator(project.store, person)
@@ -221,7 +231,10 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
 
 
 def _before_work(project: Project, db: Database, annotator: Annotator, *, now: float) -> Desk[ExamDesk] | None:
-    """Return the desk of a person who may not judge now (pause, guideline to read, exam); None if they may."""
+    """Return what the page shows to an annotator who may not grade pairs now; None if they may.
+
+    They may not during a pause, with a guideline to read, or with an exam to take.
+    """
     me = annotator.annotator_id
     gate = assignments.gate(db, me)
     if gate.paused or to_read(gate.seen, gate.version, tutorial=gate.tutorial) is not None:
@@ -231,7 +244,10 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
 
 
 def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
-    """Return the desk of a person who may judge pairs, with gold questions mixed in if the campaign has any."""
+    """Return the next pairs for an annotator who may grade.
+
+    Gold questions (hidden pairs with known grades) are mixed in if the campaign uses them.
+    """
     settings, lease_s = project_rows.gold(db), project.lease_s
     if settings.on:
         gold.offer(project.store, annotator, settings)
@@ -240,10 +256,10 @@ def _work(project: Project, db: Database, annotator: Annotator, *, now: float, s
 
 
 def _is_elsewhere(project: Project, person: Lead | Annotator, window: str, *, takes: bool, now: float) -> bool:
-    """Return whether the desk belongs to another window of this person: to the window that took it last.
+    """Return whether the person now works in another browser window than `window`.
 
-    The windows may belong to different browsers and computers, and talk to different front ends. For a window without
-    a name the answer is False.
+    With `takes`, the person starts to work in `window`, so the answer is False. The windows may be on different
+    computers and connected to different servers. For a window without a name the answer is False.
     """
     if not window:
         return False

@@ -1,1 +1,1 @@
-"""Check and repair a project, back up its database, restore, migrate and move it."""
+"""Check and repair a project, and back up, restore, migrate and move its database."""

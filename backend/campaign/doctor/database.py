@@ -30,13 +30,13 @@ from backend.store.upkeep import Backup, Restored
 
 
 def restore(folder: Path, file: Path, *, now: float) -> Restored:
-    """Replace a project's database by a backup.
+    """Replace a project's database by the backup in `file`.
 
-    The present database may be damaged or missing. It is kept beside the restored one.
+    The current database may be damaged or missing. It is kept beside the restored one.
 
     Raises:
-        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a link in the project leads out
-            of it (see `require_inside`).
+        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a symbolic link in
+            the project leads out of its folder.
     """
     require_inside(folder)
     if file.suffix == DUMP_ENDING:
@@ -49,13 +49,14 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
 
 
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
-    """Bring a project's database up to the schema of this version.
+    """Bring a project's database up to the schema of this version of ReelRank.
 
-    An old `reelrank.toml` may contain the batch size. This setting is moved into the database, unless batches exist
-    already.
+    An old `reelrank.toml` may contain the batch size (how many candidates of a query are handed out together). This
+    setting is moved into the database, unless batches exist already.
 
     Returns:
-        The migrations applied, and the path of the copy of the old database (None if there was nothing to do).
+        The names of the migrations applied, and the path of the copy of the old database (None if there was nothing to
+        do).
     """
     require_inside(folder)
     files.require_file(folder)
@@ -83,7 +84,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         now: seconds since 1970.
 
     Returns:
-        The number of rows by table, and the path of the former database file (None on the way back).
+        The number of rows by table, and the path of the former database file (None if the target is "file").
 
     Raises:
         ProjectError: somebody has the project open, or the target is not empty. Nothing has changed then.
@@ -117,9 +118,9 @@ BACKUPS = "backups"
 
 @commands_only
 def backup(project: Project, file: Path) -> None:
-    """Write a consistent, checked copy of the database to `file`, while people work.
+    """Write a consistent, checked copy of the database to `file`, even while people work.
 
-    If the name ends with `.dump`, `pg_dump` writes it.
+    If the file's name ends with `.dump`, `pg_dump` writes the copy.
 
     Raises:
         ProjectError: the file exists already, or cannot be written; see `backend.store.upkeep.backup`.

@@ -1,6 +1,7 @@
-"""Check every invariant of a project, explain each fault, and repair faults on request.
+"""Check that the data of a project are consistent, explain each fault, and repair faults on request.
 
-*Reads* everything. *Writes* only what `inspections` repairs: derived rows and disposable files.
+*Reads* everything. *Writes* only what `inspections` repairs: stored results that can be computed again, and files that
+can be made again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,9 +21,10 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One invariant of a project.
+    """One check of a project, such as that the files of all videos are still in their places.
 
-    `look` names each fault. `repair` mends the faults; it is None where a repair could lose something.
+    `meaning` explains a fault and what to do about it. `look(project, db, now)` returns a text for each fault.
+    `repair(project, now)` mends the faults; it is None if a repair could lose something.
     """
 
     name: str
@@ -41,7 +43,7 @@ def _listed_by(query: str) -> Callable[[Project, Database, float], Iterable[str]
 
 
 def _lost(name: str, meaning: str, query: str) -> Check:
-    """Return a check for faults that only a backup can repair."""
+    """Return a check that finds faults with an SQL query; only restoring a backup can repair them."""
     return Check(name, f"{meaning} {RESTORE}", _listed_by(query))
 
 
@@ -229,7 +231,10 @@ CHECKS = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One invariant that does not hold: the number of faults, and the names of the first `EXAMPLES`."""
+    """The result of a check that found faults: how many, the first `EXAMPLES` (5) of them, and what they mean.
+
+    `check` is the name of the check, and `repaired` says whether the faults were repaired.
+    """
 
     check: str
     count: int
@@ -240,9 +245,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """The result of `doctor`: the names of all checks, and the invariants that do not hold.
+    """The result of checking a project: the names of all checks, and a finding for each check that found faults.
 
-    `predicted_clips` is the number of clips in the cache that show predictions of runs, not moments of the project.
+    `predicted_clips` is the number of clips in the cache that show predictions of search systems, not moments of the
+    project.
     """
 
     checks: tuple[str, ...]
@@ -257,15 +263,16 @@ class DoctorReport:
 
 @commands_only
 def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:
-    """Check every invariant of a project against one snapshot of its database, and repair faults on request.
+    """Run all checks of a project on one snapshot of its database, and repair faults on request.
 
-    Repairs change derived rows and disposable files, never what people did.
+    Repairs change only what can be computed or made again, never what people did.
 
     Args:
         project: the project; its server may be running.
         now: seconds since 1970.
-        repair: run the repair of each check that found faults. Repairs recompute consensus and agenda, find moved
-            videos, remove orphaned clips and unfinished folders, and restrict files to their owner.
+        repair: whether to run the repair of each check that found faults. Repairs recompute the verdicts on pairs and
+            the table of batches with free places. They also find moved videos, remove clips and folders that nothing
+            needs, and restrict files to their owner.
     """
     names, by_check = tuple(check.name for check in CHECKS), _look(project, CHECKS, now)
     predicted_clips = len(predicted(clip_files(project)))

@@ -1,7 +1,7 @@
-"""Check the invariants that need more than one SQL query, and repair faults where nothing can be lost.
+"""Find faults in a project that one SQL query cannot find, and repair those where nothing can be lost.
 
 Each inspection takes the project, its database and the time, and returns a text for each fault. Each repair takes the
-project and the time. Repairs never touch judgements, seats and events; damage there needs a backup.
+project and the time. Repairs never change judgements, seats and events; damage there needs a backup.
 
 *Reads* the database, the project's folder, video files. *Writes*, in repairs, consensus, agenda, the paths of moved
 videos, the clip cache, file permissions, and folders that a killed process left.
@@ -45,14 +45,15 @@ LEASE_SLACK_S = 60.0
 
 
 def long_leases(project: Project, db: Database, now: float) -> list[str]:
-    """Return the seats that are held for longer than the settings allow."""
+    """Return the seats (places of annotators at a pair) that are reserved for longer than the settings allow."""
     latest = now + project.lease_s + LEASE_SLACK_S
     return invariants.listed(db, invariants.LONG_LEASES, {"latest": latest})
 
 
 def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Yield the pairs with more or fewer seats (places for annotators) than their grades call for.
+    """Yield the pairs with more or fewer seats (places for annotators) than their grades need.
 
+    A pair needs two seats, four if the first two grades differ too much, and six if a lead re-opened it.
     `backend.campaign.judging.grades.settle` sets the right number.
     """
     grades, rule, re_opened = pair_status.grades_by_pair(db), consensus_rule(db), pair_status.all_re_opened(db)
@@ -71,14 +72,14 @@ def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def wrong_consensus(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Return the pairs whose stored verdict differs from that of the consensus rule, or of a lead's decision."""
+    """Return the pairs whose stored verdict differs from what their grades and leads' decisions give now."""
     expected = expected_verdicts(db)
     stored = invariants.consensus_rows(db)
     return [f"pair {pair}" for pair in sorted({*expected, *stored}) if expected.get(pair) != stored.get(pair)]
 
 
 def orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Yield the files in the clip cache that belong to no moment and no prediction, or were never finished."""
+    """Yield the names of files in the clip cache that are unfinished, or show neither a moment nor a prediction."""
     files = clip_files(project)
     known = set(predicted(files))
     if files.keys() <= known:
@@ -94,20 +95,20 @@ def orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def clip_files(project: Project) -> dict[str, os.stat_result]:
-    """Return the files in the clip cache: maps each name to its `os.stat_result`."""
+    """Map the name of each file in the clip cache to its `os.stat_result`."""
     return {path.name: stat for path, stat in cached(project.clips)}
 
 
 def predicted(files: Iterable[str]) -> list[str]:
-    """Return the finished clips of predictions of runs.
+    """Return the names of finished clips that show predictions of search systems.
 
-    They belong to no moment, and are deleted when the cache is full.
+    Such clips belong to no moment, and are deleted when the cache is full.
     """
     return [name for name in files if name.startswith(PREDICTED) and name.endswith(FINISHED)]
 
 
 def same_names(names: Iterable[str]) -> list[str]:
-    """Return a text for each group of names that are canonically equal in Unicode."""
+    """Return a text for each group of names that differ only in how Unicode encodes their letters."""
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(nfc(name), []).append(name)
@@ -115,7 +116,7 @@ def same_names(names: Iterable[str]) -> list[str]:
 
 
 def missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Yield the videos that somebody may still have to see and whose file is missing or has another size."""
+    """Yield the videos that are needed for grading or an exam, and whose file is missing or has another size."""
     facts = corpus.all_facts(db)
     for name, path in invariants.videos_wanted(db):
         source = project.source(facts[name])
@@ -129,16 +130,16 @@ def missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def find_moved(project: Project, now: float) -> None:
-    """Find moved videos by their content, and store their new paths."""
+    """Find the new places of moved videos by their content, and store their paths."""
     from backend.campaign.monitoring.videos import check  # it loads PyAV, which nothing else here needs
 
     check.find_moved(project)
 
 
 def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Return messages about problems with the clip bucket.
+    """Return messages about problems with the cloud storage of clips.
 
-    Whether it can be read is checked now. Problems of writing to it are those that were met last.
+    Reading from it is tried now. Problems with writing are those of the last attempt.
     """
     from backend.media import clip_bucket
 
@@ -147,7 +148,7 @@ def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]
 
 
 def left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Yield the folders that a killed process left unfinished, by their path in the project."""
+    """Yield the unfinished folders that an interrupted process left, by their path in the project."""
     for depth in ("", "*/"):
         for folder in sorted(project.folder.glob(f"{depth}{atomic_output.OURS}*")):
             ours = folder.is_dir() and not folder.is_symlink() and not leads_out(folder, project.folder)
@@ -156,7 +157,7 @@ def left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def remove_left_behind(project: Project, now: float) -> None:
-    """Remove the folders of `left_behind`."""
+    """Remove the unfinished folders that `left_behind` finds."""
     with reading(project.store) as db:
         names = list(left_behind(project, db, now))
     for name in names:
@@ -166,7 +167,7 @@ def remove_left_behind(project: Project, now: float) -> None:
 def read_by_others(project: Project, db: Database, now: float) -> Iterable[str]:
     """Yield the project's files and folders that other users of the machine may read or change.
 
-    Yields nothing if other users cannot enter the project's folder.
+    There are none if other users cannot enter the project's folder.
     """
     if project.folder.stat().st_mode & private_umask() & 0o011:
         exposed = {place for place in entries(project.folder) if open_to_others(place)}
@@ -174,7 +175,7 @@ def read_by_others(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def close_project(project: Project, now: float) -> None:
-    """Restrict the files and folders of `read_by_others` to their owner."""
+    """Restrict the files and folders that `read_by_others` finds to their owner."""
     with reading(project.store) as db:
         names = list(read_by_others(project, db, now))
     for name in names:
@@ -182,20 +183,20 @@ def close_project(project: Project, now: float) -> None:
 
 
 def rebuild_consensus(project: Project, now: float) -> None:
-    """Recompute the stored verdicts, then the agenda, which depends on them."""
+    """Recompute the stored verdicts on pairs, then the table of batches with free places, which depends on them."""
     with writing(project.store) as db:
         rebuild_verdicts(project.store)
         candidates_rows.rebuild_agenda(db)  # the agenda leaves out pairs that have a verdict
 
 
 def rebuild_agenda(project: Project, now: float) -> None:
-    """Recompute the agenda."""
+    """Recompute the agenda, the table of batches in which annotators can still take a place."""
     with writing(project.store) as db:
         candidates_rows.rebuild_agenda(db)
 
 
 def remove_clips(project: Project, now: float) -> None:
-    """Remove the clips of `orphaned_clips`."""
+    """Delete the clips that `orphaned_clips` finds."""
     with reading(project.store) as db:
         orphans = list(orphaned_clips(project, db, now))
     for name in orphans:

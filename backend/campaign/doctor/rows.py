@@ -1,4 +1,4 @@
-"""SQL that finds the rows of a project's database that break an invariant. Reads only.
+"""Run the SQL that finds inconsistent rows in a project's database; it only reads.
 
 `backend.campaign.doctor.examination` runs these queries, and explains the faults that they find.
 """
@@ -132,12 +132,12 @@ ESCALATED_WITHOUT_SEATS = f"""
 
 
 def listed(db: Database, sql: str, values: Mapping[str, object] | None = None) -> list[str]:
-    """Return the names of the rows that an SQL query of this module finds, in order."""
+    """Return the texts that an SQL query of this module gives for the faulty rows, sorted."""
     return [row[0] for row in db.conn.execute(f"SELECT * FROM ({sql}) ORDER BY 1", values or {})]
 
 
 def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | None, str]]:
-    """Return the stored verdict of each pair: (verdict, relevance, mean of the grades, version of the rule)."""
+    """Return the stored verdict on each pair: (verdict, relevance, mean of the grades, version of the rule)."""
     return {
         PairId(row[0]): (row[1], row[2], row[3], row[4])
         for row in db.conn.execute("SELECT pair_id, verdict, relevance, mean, rule_version FROM consensus")
@@ -145,9 +145,9 @@ def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | 
 
 
 def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
-    """Yield for every pair (pair, whether its moment is known, seats, highest seat number, judged seats).
+    """Yield the numbers of seats of every pair; a seat is the place of one annotator at a pair.
 
-    A seat is the place of one annotator at a pair. `seats` and `judged seats` are numbers of seats.
+    Each is (pair, whether its moment is known, number of seats, highest seat number, number of seats with a grade).
     """
     rows = db.conn.execute(
         "SELECT p.pair_id, p.moment_id IS NOT NULL, count(s.seat_no), coalesce(max(s.seat_no), 0), "
@@ -159,7 +159,10 @@ def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
 
 
 def wrong_agenda(db: Database) -> list[str]:
-    """Return the batches whose row in the agenda is missing, superfluous or wrong."""
+    """Return the batches whose row in the agenda is wrong, missing or superfluous.
+
+    The agenda is the table of batches in which annotators can still take a place.
+    """
     expected = candidates_rows.AGENDA_ROWS.format(where="TRUE")
     stored = "SELECT batch_id, nearest, position FROM agenda"
     return listed(
@@ -180,7 +183,7 @@ def clips(db: Database) -> Iterator[tuple[float, float, str, float]]:
 
 
 def videos_wanted(db: Database) -> list[tuple[str, str]]:
-    """Return (name, path) of the videos with a known file that somebody may still have to see."""
+    """Return (name, path) of the videos with a known file that are still needed for grading or an exam."""
     rows = db.conn.execute(
         "SELECT v.name, v.path FROM video v WHERE v.path IS NOT NULL AND EXISTS (SELECT 1 FROM moment m "
         "JOIN pair p USING (moment_id) JOIN seat s USING (pair_id) LEFT JOIN consensus c USING (pair_id) "

@@ -1,1 +1,1 @@
-"""Hand out pairs, take grades and skips, and settle pairs by the consensus rule."""
+"""Hand out pairs to annotators, store their grades and skips, and compute the relevance of each pair."""

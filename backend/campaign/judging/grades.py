@@ -1,11 +1,12 @@
-"""Record a grade, or a correction of one, from the person who holds a seat at the pair, and settle the pair.
+"""Store a grade or a correction of one, and compute the verdict on its pair.
 
-Knowing the key of a pair gives nobody a right to grade it. A grade counts only at a seat that the person holds, within
-their quota and assignment, while they are not paused. A seat whose lease has run out still belongs to its holder until
-somebody else takes it, so a grade that was given offline can still count.
+A seat is a place for one annotator at a pair. Only the annotator who has a seat may grade the pair; knowing the pair's
+key is not enough. They must not be paused, and the grade must be within their quota and assignment. Seats are reserved
+for a limited time. After that, a seat still belongs to its holder until somebody else takes it, so a grade that was
+given offline can still be accepted.
 
 *Reads* seats, pauses, assignments, decisions of leads. *Writes* judgements, notes, seats, consensus, events. The rule
-that settles a pair is one pure function, `backend.campaign.judging.rules.decide`.
+for the verdict is one pure function, `backend.campaign.judging.rules.decide`.
 """
 
 from collections.abc import Callable, Sequence
@@ -67,9 +68,9 @@ GONE_ON = {
 
 
 def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
-    """Record a grade and settle its pair in one transaction; a receipt with `saved` means that all is committed.
+    """Store a grade and update the verdict on its pair in one transaction; the receipt says whether it was stored.
 
-    A grade that cannot count is refused, with a message for the person, and kept in the event log.
+    A grade that cannot be accepted is kept in the event log; the receipt then has a message for the annotator.
     """
     with writing(store) as db:
         pair = judgements.pair_by_key(db, event.pair)
@@ -87,23 +88,23 @@ def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: flo
 def accept(
     store: Store, person: Annotator, pair: PairRow, event: GradeEvent, *, now: float, simulated: bool = False
 ) -> bool:
-    """Store one grade; sending the same event again changes nothing.
+    """Store one grade if the annotator may give it; sending the same event again changes nothing.
 
     Args:
         store: the project's store.
         person: the annotator who graded.
         pair: the pair.
-        event: the grade, with the key of its key press.
+        event: the grade, with the key that identifies the key press.
         now: when it arrived, in seconds since 1970.
         simulated: whether the demo made the grade, not a person.
 
     Returns:
-        Whether anything was written (False for a repeated event). A new key press with the same grade is
-        stored too. If it were not, a browser that sent it again late would overrule a grade given in between.
+        Whether anything was written (False for a repeated event). A new key press is stored even if the grade is the
+        same, so that the event is recognised if it arrives again later.
 
     Raises:
-        SeatUnavailable: the person holds no seat at the pair, is paused, or the grade is beyond their quota or outside
-            their assignment.
+        SeatUnavailable: the person has no seat (place) at the pair, is paused, or the grade is beyond their quota or
+            outside their assignment.
         PairLocked: the person may no longer change their grade.
         ReelRankError: the grade is not on the scale, or the key belongs to another key press.
     """
@@ -172,9 +173,9 @@ def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
 
 
 def _limit_refusal(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: float) -> str | None:
-    """Return why a first grade at this seat exceeds the person's quota or assignment; None if it does not.
+    """Return why a person's first grade of a pair exceeds their quota or assignment; None if it does not.
 
-    Gold questions ignore the assignment, but count in the quota.
+    Gold questions (hidden pairs with known grades) may be outside the assignment, but count in the quota.
     """
     assignment = assignments.current_assignment(db, me)
     if assignment is None:
@@ -185,7 +186,7 @@ def _limit_refusal(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, 
 
 
 def tidy(note: str) -> str:
-    r"""Return a note as it is stored: tidied, and cut to `LONGEST_NOTE` characters.
+    r"""Return a note as it is stored: with single spaces, no control characters, and at most `LONGEST_NOTE` characters.
 
     >>> tidy("  Is\tthis  a cup?\x07 "), len(tidy("far " * 100)) <= LONGEST_NOTE
     ('Is this a cup?', True)
@@ -194,12 +195,12 @@ def tidy(note: str) -> str:
 
 
 def locked(store: Store, person: Annotator, pair: PairRow, earlier: CurrentGrade, *, now: float) -> str | None:
-    """Return why a person may not change their grade, in words for them; None if they may.
+    """Return why a person may not change their grade any more, as a message for them; None if they may.
 
-    Grades of an earlier campaign or an exam can never be changed. Other grades can be changed while the pair is open.
-    After that they can be changed for `CORRECTION_S` seconds, unless somebody has acted on the grade: an annotator
-    graded the pair later, an annotator at a seat of a later round has the clip on screen, or a lead decided about the
-    pair.
+    Grades of an earlier campaign or an exam can never be changed. Other grades can be changed while the pair needs
+    grades. After that they can be changed for `CORRECTION_S` seconds, unless somebody has gone on with the pair. That
+    is so if an annotator graded it later, or a lead decided about it. It is also so if an annotator who was asked for a
+    further grade has its clip on screen.
     """
     if earlier.imported:
         return EARLIER_CAMPAIGN
@@ -220,7 +221,7 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: CurrentGrade
 
 
 def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
-    """Record in the event log a grade that cannot count, so that nothing a person typed is lost."""
+    """Record a refused grade in the event log, so that nothing a person typed is lost; `why` is the reason."""
     with writing(store) as db:
         if judgements.key_press(db, pair.pair_id, event.key)[1] is None:
             events.record(
@@ -235,7 +236,7 @@ def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, wh
 
 
 def previous_item(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
-    """Return the pair that this person graded last, if they may still correct it."""
+    """Return the pair that this person graded last, if they may still correct the grade; otherwise None."""
     with reading(store) as db:
         last = judgements.last_graded(db, person.annotator_id)
         if last is None:
@@ -248,9 +249,12 @@ def previous_item(store: Store, person: Annotator, *, now: float) -> DeskItem | 
 
 
 def recent_items(store: Store, person: Annotator, *, now: float) -> list[DeskItem]:
-    """Return the pairs that this person graded in the last `CORRECTION_S` seconds, newest first, at most `RECENT`.
+    """Return the pairs that a person graded within the last `CORRECTION_S` (900) seconds, newest first.
 
-    A pair stays listed even if somebody has acted on its grade. The person learns of that only when they change it.
+    There are at most `RECENT` (20).
+
+    A pair is listed even if its grade can no longer be changed, because somebody has gone on with the pair. The person
+    learns of that only when they try to change it.
     """
     with reading(store) as db:
         graded = judgements.recently_graded(db, person.annotator_id, RECENT)
@@ -264,10 +268,12 @@ def _to_correct(db: Database, person: Annotator, pair: PairRow, grade: int, *, n
 
 
 def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
-    """Update the verdict of one pair, and its number of seats, from its grades and the decisions of leads.
+    """Update the verdict on one pair, and its number of seats (places for annotators).
+
+    Both follow from the pair's grades and the decisions of leads.
 
     Args:
-        db: the project's database, in the transaction of the change that makes this necessary.
+        db: the project's database, in the transaction that changed a grade or a decision.
         pair_id: the pair.
         person: who made that change (named in the event log).
         now: seconds since 1970.
@@ -290,9 +296,9 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
 
 
 def rebuild_verdicts(store: Store) -> int:
-    """Compute all verdicts again from grades and leads' decisions, and return the number of verdicts.
+    """Compute the verdicts on all pairs again from grades and leads' decisions; return the number of verdicts.
 
-    In a sound database, this changes no verdict.
+    If the stored verdicts are right, none changes.
     """
     with writing(store) as db:
         derived = expected_verdicts(db)
@@ -303,7 +309,8 @@ def rebuild_verdicts(store: Store) -> int:
 def expected_verdicts(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None, str]]:
     """Return what the table `consensus` should hold, by pair: (verdict, relevance, mean grade, version of the rule).
 
-    The consensus rule does not depend on the order of grades, so it runs once for each distinct combination.
+    Pairs that still need their first grades are left out. The rule does not depend on the order of grades, so it runs
+    once for each distinct combination of grades.
     """
     grades, ruled = pair_status.grades_by_pair(db), pair_status.all_adjudicated(db)
     re_opened, rule = pair_status.all_re_opened(db), cache(consensus_rule(db))
@@ -318,12 +325,12 @@ def expected_verdicts(db: Database) -> dict[PairId, tuple[Verdict, int | None, f
 
 
 def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
-    """Return the consensus rule with this campaign's tolerance and rounding.
+    """Return the function that computes the verdict on a pair, with this campaign's tolerance and rounding.
 
-    It is a function of the grades of a pair, and of whether the pair was re-opened.
+    Its arguments are the grades of the pair, and whether a lead re-opened the pair for two more annotators.
 
     Raises:
-        ProjectError: the campaign uses a rule that this code does not have.
+        ProjectError: the campaign uses a version of the rule that this code does not have.
     """
     rule_version, tolerance, rounding = project_rows.rule(db)
     if rule_version != RULE_VERSION:
@@ -342,7 +349,7 @@ def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
 def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:
     """Return (verdict, relevance, mean of the grades) to store for a pair.
 
-    `ruled` is the relevance that a lead set, None without any. It replaces the relevance by the consensus rule.
+    `ruled` is the relevance that a lead decided, which replaces that of the consensus rule; None without a decision.
     """
     if ruled is None:
         return decision.verdict, decision.relevance, decision.mean

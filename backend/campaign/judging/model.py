@@ -1,6 +1,6 @@
-"""Data types of judging: the annotator's desk, grades, skips, receipts, assignments, and the events in the log.
+"""Define the data types of judging: what the grading page shows, grades, skips, assignments, and events in the log.
 
-Names of fields end with their units. Instants are seconds since 1970-01-01 UTC.
+The ends of field names give the units. Times are in seconds since 1970-01-01 UTC.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ CORRECTION_S = 15 * 60.0
 
 @dataclass(frozen=True, slots=True)
 class DeskItem:
-    """One pair on an annotator's desk, without anything that could bias the grade.
+    """One pair to grade, as the grading page gets it, without anything that could bias the grade.
 
     `position` and `total` count this person's pairs of the batch, as in "7 of 20". `grade` is the person's own earlier
-    grade when the pair comes back for correction. `whole` says that the moment is the whole video.
+    grade if they come back to correct it. `whole` says that the moment is the whole video.
     """
 
     pair: PairKey
@@ -38,12 +38,12 @@ class DeskItem:
     """The note that this person wrote with that grade."""
 
     def __post_init__(self) -> None:
-        """Round the duration, so that every item has it rounded."""
+        """Round the duration to tenths of a second."""
         object.__setattr__(self, "duration_s", round(self.duration_s, 1))
 
 
 class DeskState(StrEnum):
-    """The state of an annotator's queue, which the screen puts into words."""
+    """Whether an annotator has pairs to grade, or else why not; the page shows it in words."""
 
     READY = "ready"
     FINISHED = "finished"
@@ -68,10 +68,10 @@ class DeskState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Desk(Generic[First]):
-    """An annotator's desk: the pairs to grade next, and the person's progress.
+    """What the grading page shows to an annotator: the pairs to grade next, and their progress.
 
-    `previous` is the last pair that this person graded, if they may still correct it (undo after a reload). `today` and
-    `in_all` count the pairs that they have graded.
+    `state` says why there are no pairs, if so. `previous` is the pair that they graded last, if they may still correct
+    it (for undo after a reload). `today` and `in_all` count the pairs that they have graded.
     """
 
     state: DeskState
@@ -98,12 +98,13 @@ class Desk(Generic[First]):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Work that a lead gave an annotator: a selection of queries, and quotas of grades.
+    """The queries that a lead gave an annotator to grade, and limits on their number of grades.
 
-    The selection has up to three conditions: `split`, `part` and `queries`. A query is selected if it meets each of
-    them that is not None. With `parts`, all queries are divided into that many parts: in judging order, each query goes
-    to the next part in turn. Queries that are added later are divided in the same way. `a_day` is the most grades
-    wanted in a day, `in_all` the most grades wanted in all.
+    The queries are selected by up to three conditions: `split`, `part` and `queries`. A query is selected if it meets
+    all conditions that are not None. With `parts`, all queries are divided into that many parts, and `part` is one of
+    them. In the order of grading, the first query goes to part 1, the second to part 2, and so on in turn. Queries
+    added later are divided in the same way. `a_day` is the most grades wanted in a day, `in_all` the most grades wanted
+    in all; None sets no limit.
     """
 
     split: Split | None = None
@@ -121,15 +122,15 @@ class Assignment:
 
     @property
     def narrows(self) -> bool:
-        """Whether the assignment leaves out queries; one with only quotas does not."""
+        """Whether the assignment leaves out any queries; False if it only limits the number of grades."""
         return self.split is not None or self.parts is not None or self.queries is not None
 
     def room(self, today: int, in_all: int) -> int | None:
-        """Return how many more grades the quotas allow now; None for any number.
+        """Return how many more grades the limits `a_day` and `in_all` allow now; None for any number.
 
         Args:
-            today: the grades that the person gave today.
-            in_all: the grades that they gave in all.
+            today: how many grades the person gave today.
+            in_all: how many grades they gave in all.
 
         >>> Assignment(a_day=50, in_all=60).room(20, 55), Assignment(a_day=50).room(70, 70), Assignment().room(1, 1)
         (5, 0, None)
@@ -140,7 +141,11 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class GradeEvent:
-    """A grade as a browser sends it. Each key press has its own `key`, so sending it twice changes nothing."""
+    """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing.
+
+    `elapsed_ms` is the time from the first frame on screen to the key press, and `active_ms` the time of active work.
+    `contexts` counts how often the person watched the seconds around the moment.
+    """
 
     pair: PairKey
     grade: int
@@ -156,7 +161,7 @@ class GradeEvent:
 
 
 class SkipKind(StrEnum):
-    """Why a person does not judge a pair. A skip is never a grade."""
+    """Why an annotator skips a pair instead of grading it. A skip is never a grade."""
 
     SKIP = "skip"
     """This person prefers not to judge the pair; others may."""
@@ -168,7 +173,7 @@ class SkipKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SkipEvent:
-    """A skip as a browser sends it; `key` works as in `GradeEvent`."""
+    """A skip of a pair as a browser sends it; `key` identifies it, so that sending it twice changes nothing."""
 
     pair: PairKey
     kind: SkipKind
@@ -178,7 +183,10 @@ class SkipEvent:
 
 @dataclass(frozen=True, slots=True)
 class ReportedClip:
-    """A clip that somebody reported as broken and that others still get: its moment is not blocked."""
+    """A clip that somebody reported as broken, but that other annotators still get.
+
+    `reason` is what a reporter wrote, and `at` the time of the last report, in seconds since 1970.
+    """
 
     pair: PairKey
     video: str
@@ -192,7 +200,7 @@ class ReportedClip:
 
 @dataclass(frozen=True, slots=True)
 class LiftedSkips:
-    """How many skips of a person a lead undid, and how many clips are handed out again as a result."""
+    """How many skips of an annotator a lead undid, and how many clips are handed out again as a result."""
 
     skips: int
     clips: int
@@ -212,7 +220,7 @@ class ActKind(StrEnum):
 
 
 class ReceiptStatus(StrEnum):
-    """Whether a grade or a skip was stored."""
+    """Whether a grade or a skip that a browser sent was stored."""
 
     SAVED = "saved"
     REFUSED = "refused"
@@ -220,9 +228,9 @@ class ReceiptStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The answer to one `GradeEvent` or `SkipEvent`.
+    """The server's answer to one grade or skip that a browser sent; `key` is the key that came with it.
 
-    SAVED means committed. REFUSED comes with a `message` that tells the annotator why.
+    SAVED means that it is stored. REFUSED comes with a `message` that tells the annotator why it is not.
     """
 
     key: str
@@ -232,7 +240,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class MyReply:
-    """A lead's reply to a person's note, with that person's own grade and note, and nothing about other people."""
+    """A lead's reply to a note that an annotator wrote with a grade.
+
+    `grade` and `note` are the annotator's own. `at` is when the lead replied, in seconds since 1970. `is_new` means
+    that the annotator has not read the reply.
+    """
 
     reply_id: int
     query: str

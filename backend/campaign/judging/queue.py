@@ -1,15 +1,16 @@
-"""Fill an annotator's queue, and remove pairs that are skipped or cannot be shown.
+"""Choose the next pairs for an annotator, and take back pairs that are skipped or cannot be shown.
+
+A seat is a place for one annotator at a pair, reserved for a limited time. The rules of choosing are these. The
+candidates of a query stay together. Inside a batch, each annotator has an order of their own, at random and never by
+similarity. An annotator begins a new batch only when the current one has nothing left for them. Batches nearest to
+completion come first. Batches in which two others are grading come last. Nobody gets a pair twice. People with an
+assignment get only pairs of its queries, up to its quotas, and gold questions like everybody else.
+
+Skipping a pair frees its seat. A skip is never a grade; leads read its reason. The table `skip` also holds the reports
+of broken clips. A moment is blocked by a fault of its file, by a lead, or by the reports of two people, never by one
+annotator. Its pairs are not handed out while it is blocked.
 
 *Reads* batches, pairs, seats, pauses. *Writes* seats, skips, clip faults, events.
-
-A queue is filled by these rules. The candidates of a query stay together. Inside a batch every annotator has their own
-order (seeded, never by similarity). A person begins a new batch only when the current one has nothing left for them.
-Batches nearest to completion come first; batches at which two other people sit come last. Nobody gets a pair twice.
-People with an assignment get only pairs of its queries, up to its quotas, and gold questions like everybody else.
-
-Skipping a pair gives its seat back. A skip is never a grade; leads read its reason. The table `skip` also holds the
-reports of broken clips. A moment is blocked by a fault of its file, by a lead, or by the reports of two people, never
-by one annotator. Its pairs are not handed out until a lead restores it.
 """
 
 from collections.abc import Sequence
@@ -55,13 +56,14 @@ QUEUE_LENGTH = 7
 
 
 def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -> list[PairId]:
-    """Return the pairs of a batch in one person's order: fixed, personal, and independent of similarity.
+    """Sort the pairs of a batch in a fixed order for one annotator, which does not depend on similarity.
 
-    Nobody can compute the order without the campaign's secret. Disputed pairs (lowest free seat 3 or 4) come first.
+    Nobody can compute the order without the campaign's secret. Pairs whose first two grades disagree (lowest free seat
+    above 2) come first.
 
     Args:
-        pairs: each pair with its lowest free seat.
-        me: the person.
+        pairs: each pair with the number of its lowest free seat (place for an annotator, from 1).
+        me: the annotator.
         secret: the campaign's secret.
 
     >>> there = [(PairId(1), 1), (PairId(2), 3), (PairId(3), 2), (PairId(4), 1)]
@@ -79,14 +81,16 @@ def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -
 def desk(
     db: Database, person: Annotator, secret: bytes, *, now: float, lease_s: float, shown: PairKey | None = None
 ) -> Desk[Any]:
-    """Return this person's desk: renew the seats they hold, claim more up to `QUEUE_LENGTH`, and count their progress.
+    """Return what the grading page shows: up to `QUEUE_LENGTH` (7) pairs reserved for this annotator, and progress.
+
+    Reservations that the annotator has are extended, and new ones are made if pairs are missing.
 
     Args:
         db: the project's database, in the transaction that checked that this person may work.
         person: the annotator.
-        secret: the campaign's secret, which orders the pairs.
+        secret: the campaign's secret, from which each annotator's order of pairs is derived.
         now: seconds since 1970.
-        lease_s: seconds after which an unused seat may go to somebody else.
+        lease_s: for how many seconds a pair is reserved, before somebody else may get it.
         shown: the pair whose clip is on this person's screen.
     """
     me = person.annotator_id
@@ -140,7 +144,10 @@ def desk(
 def _why_empty(
     db: Database, me: AnnotatorId, assignment: Assignment | None, today: int, in_all: int, waiting: int, *, now: float
 ) -> DeskState:
-    """Return why the desk is empty. A quota or an assignment is the reason only if there is work beyond it."""
+    """Return why there is no pair for an annotator to grade.
+
+    A quota or an assignment is given as the reason only if there would be pairs without it.
+    """
     if (
         assignment is not None
         and assignment.room(today, in_all) == 0
@@ -157,7 +164,7 @@ def _why_empty(
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:
-    """Give back the seats that this person holds and has not graded; return their number."""
+    """Free the pairs that are reserved for this person and not graded; return their number."""
     with writing(store) as db:
         return _give_back(db, person.annotator_id, [None], person.annotator_id, "signed out", now=now)
 
@@ -165,7 +172,10 @@ def sign_off(store: Store, person: Person, *, now: float) -> int:
 def give_back_unassigned(
     db: Database, me: AnnotatorId, assignment: Assignment | None, actor: AnnotatorId, *, now: float
 ) -> int:
-    """Give back the pairs that a person holds outside their assignment, except gold questions; return their number."""
+    """Free the pairs that are reserved for an annotator but outside their assignment, except gold questions.
+
+    Return the number of pairs freed. `actor` is the person named in the event log.
+    """
     outside = [
         item.pair_id
         for item in seats.held_pairs(db, me)
@@ -177,7 +187,10 @@ def give_back_unassigned(
 def _give_back(
     db: Database, me: AnnotatorId, pairs: Sequence[PairId | None], actor: AnnotatorId, why: str, *, now: float
 ) -> int:
-    """Free this person's seats at these pairs (None: at all pairs), and record an event; return their number."""
+    """Free the pairs that are reserved for this annotator, with an event that names `actor` and the reason `why`.
+
+    `pairs` are the pairs to free; an element None stands for all of them. Return the number of pairs freed.
+    """
     freed = [freed for pair in pairs for freed in seats.release(db, me, pair)]
     if freed:
         payload = {"pairs": freed, "why": why}
@@ -201,9 +214,10 @@ TOO_MANY = said("you have skipped {most} pairs within a minute: wait a minute, t
 
 
 def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float) -> Receipt:
-    """Record a skip of a pair at which this person holds a seat; sending the same skip again changes nothing.
+    """Store an annotator's skip of a pair that is reserved for them; the receipt says whether it was stored.
 
-    The person does not get the pair again and cannot grade it, unless a lead offers it again.
+    Sending the same skip again changes nothing. The annotator does not get the pair again and cannot grade it, unless a
+    lead offers it again.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -223,14 +237,18 @@ def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float
 
 
 def skip_refusal(db: Database, me: AnnotatorId, *, now: float) -> str | None:
-    """Return why this person may not skip or report anything now, in words for them; None if they may."""
+    """Return why an annotator may not skip or report anything now, as a message for them; None if they may."""
     if assignments.is_paused(db, me):
         return PAUSED
     return TOO_MANY if pair_status.recent_skips(db, me, since=now - MINUTE_S, now=now) >= MOST_A_MINUTE else None
 
 
 def take_skip(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, now: float) -> None:
-    """Store a skip and free the seat; block the moment once `REPORTS_TO_BLOCK` people have reported its clip."""
+    """Store a skip of a pair and free the pair for other annotators.
+
+    If the skip reports a broken clip and `REPORTS_TO_BLOCK` (2) people have now done so, nobody gets its moment any
+    more.
+    """
     me = person.annotator_id
     reason = event.reason.strip()[:LONGEST_REASON] or "no reason given"
     pair_status.add_skip(db, pair.pair_id, me, event.kind, reason, event.key, at=now)
@@ -251,7 +269,7 @@ def take_skip(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, 
 def lift_skips(
     project: Project, lead: Lead, annotator_id: AnnotatorId, *, reports_only: bool, now: float
 ) -> LiftedSkips:
-    """Undo all skips of a person, or only their reports of broken clips.
+    """Undo all skips of an annotator, or, with `reports_only`, only their reports of broken clips.
 
     The person may get the pairs again. A clip that only reports had blocked is handed out again if too few reports
     remain. A clip that a lead blocked, or whose file is faulty, stays blocked.
@@ -277,11 +295,11 @@ def lift_skips(
 
 @lead_only
 def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> int:
-    """Offer a pair again to everybody who skipped it; return the number of these people.
+    """Offer a pair again to all annotators who skipped it; return the number of these people.
 
     Raises:
         Overtaken: somebody has already offered it again.
-        PairLocked: the pair is settled, so nobody could get it.
+        PairLocked: the pair needs no more grades, so nobody could get it.
     """
     with writing(project.store) as db:
         pair = judgements.pair_by_key(db, key)
@@ -311,14 +329,14 @@ def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> in
 
 @lead_only
 def reported_clips(project: Project, lead: Lead) -> list[ReportedClip]:
-    """Return the clips that somebody reported as broken and that others still get."""
+    """Return the clips that somebody reported as broken, but that other annotators still get."""
     with reading(project.store) as db:
         return pair_status.reported_clips(db)
 
 
 @lead_only
 def block_clip(project: Project, lead: Lead, key: PairKey, reason: str, *, now: float) -> None:
-    """Block the clip of a pair by a lead's decision: nobody gets it until a lead restores it."""
+    """Stop handing out the moment of a pair, because a lead says so, until a lead restores it."""
     with writing(project.store) as db:
         if pair := judgements.pair_by_key(db, key):
             block_moment(db, lead, pair.moment_id, reason, now=now)
@@ -333,9 +351,10 @@ def block_moment(
     found_by: str = pair_status.BY_PERSON,
     now: float,
 ) -> None:
-    """Stop handing out a moment: free the seats at its pairs, and tell leads the reason.
+    """Stop handing out all pairs of a moment because its clip cannot be shown, and record the reason for leads.
 
-    A fault that was found in the file (`found_by`) ends once the file is good. A fault that a person reported stays
+    Annotators who have such a pair and have not graded it lose it. `found_by` says whether the fault was found in the
+    video's file or by a person. A fault of the file ends once the file is good. A fault that a person reported stays
     until a lead restores the clip.
     """
     pair_status.add_fault(db, moment_id, reason, at=now, found_by=found_by)
@@ -352,9 +371,9 @@ def block_moment(
 
 
 def unblock_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> int:
-    """Unblock those of the moments that were blocked only by reports, and return how many these are.
+    """Hand out moments again that were blocked only by annotators' reports; return how many these are.
 
-    A moment stays blocked if at least `fewest` people still report it.
+    A moment stays blocked if at least `fewest` people still report it as broken.
     """
     freed = 0
     for moment_id in moments:
@@ -367,7 +386,7 @@ def unblock_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) 
 
 @lead_only
 def restore_clip(project: Project, lead: Lead, key: PairKey, *, now: float) -> None:
-    """Hand out a blocked clip again (the video was repaired, or the report was a mistake)."""
+    """Hand out the pairs of a blocked clip again, because the video was repaired or the report was a mistake."""
     with writing(project.store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is None:

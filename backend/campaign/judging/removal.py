@@ -1,7 +1,7 @@
-"""Remove people: delete an account that no record refers to, and archive every other one.
+"""Remove users from a project: delete an account that no record refers to, and archive every other one.
 
-Archived people cannot sign in and appear in no list of people. Their judgements, descriptions and events stay, under
-their number. `staffing.suspend` with `suspended=False` brings them back.
+Archived users cannot sign in, and appear in no list of users. Their judgements, descriptions and events are kept.
+`staffing.suspend` with `suspended=False` brings them back.
 
 *Reads* every table that names people. *Writes* annotator, invitation, session, assignment, seats, events.
 """
@@ -22,7 +22,7 @@ from backend.store.connection import writing
 
 @in_charge
 def remove_person(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, *, now: float) -> bool:
-    """Remove a person from the lists of people, and end their sessions and invitation links.
+    """Remove a user from the lists of users, and end their sessions and invitation links.
 
     Returns:
         True if they were archived because other records refer to them, False if the account was deleted.

@@ -1,7 +1,7 @@
-"""Apply the consensus rule to the grades of a pair, and judge whether a grade came too fast.
+"""Compute the verdict on a pair from its grades, detect grades given too fast, and time the renewal of reservations.
 
-The rule is one pure function, `decide`. Everything that settles a pair calls it (the derived table in the store, the
-pages for leads, `reelrank consensus`). Nothing else rounds or trims grades.
+The consensus rule is one pure function, `decide`. All code that computes a verdict calls it (the table `consensus` in
+the database, the pages for leads, `reelrank consensus`). Nothing else rounds or drops grades.
 
 Source: the annotation protocol of TVR-Ranking, section 3.
 """
@@ -37,7 +37,7 @@ MOST_RE_OPENED = max(RE_OPENED_SEATS)
 class Decision:
     """The result of the consensus rule for one pair.
 
-    `mean` is the mean of the deciding grades, and `relevance` is this mean, rounded. Without `Verdict.CONSENSUS`, both
+    `mean` is the mean of the two grades that decide, and `relevance` is this mean, rounded. Without a consensus both
     are None, because the mean of grades that do not agree would look like a result.
     """
 
@@ -47,12 +47,12 @@ class Decision:
 
 
 def version(re_opened: bool) -> str:
-    """Return the version of the consensus rule that settles a pair; re-opened pairs have their own."""
+    """Return the version name of the consensus rule; the rule for pairs that a lead re-opened has its own name."""
     return RE_OPENED_RULE if re_opened else RULE_VERSION
 
 
 def middle(grades: Sequence[int]) -> tuple[int, int]:
-    """Return the middle two of an even number of grades, which decide the relevance.
+    """Return the two middle grades of an even number of grades, in ascending order; they decide the relevance.
 
     >>> middle([2, 3]), middle([4, 0, 1, 2]), middle([0, 4, 1, 3, 3, 4])
     ((2, 3), (1, 2), (3, 3))
@@ -64,16 +64,16 @@ def middle(grades: Sequence[int]) -> tuple[int, int]:
 def decide(
     grades: Sequence[int], tolerance: int, rounding: Rounding = Rounding.HALF_UP, *, re_opened: bool = False
 ) -> Decision:
-    """Apply the consensus rule to the current grades of one pair.
+    """Compute the verdict on a pair, and its relevance if there is a consensus, from its current grades.
 
     Two grades a, b with |a - b| <= tolerance are a consensus on their mean. Otherwise two further annotators grade
     the pair. Of the four grades one highest and one lowest are dropped. If the middle two differ by at most the
     tolerance, they are a consensus on their mean. A mean of x.5 becomes x + 1 in TVR-Ranking (half up; Python's
     `round` would go to the even neighbour), and x where a campaign rounds half down.
 
-    The order of the grades does not matter. By convention the first-round two come first. Four grades are always
-    trimmed, even if the first two agree: seats 3 and 4 exist only after a disagreement, and files of published
-    campaigns do not say which of their four grades came first.
+    The order of the grades does not matter. Of four grades the highest and lowest are always dropped, even if the first
+    two agree. Third and fourth grades are only asked for after a disagreement, and files of published campaigns do not
+    say which of their four grades came first.
 
     If the middle two of four grades do not agree, the pair is discarded. A lead may then re-open it for two more
     people. Of the six grades the two highest and the two lowest are dropped, and the middle two decide as before. This
@@ -136,7 +136,7 @@ SEEN_SHARE = 0.25
 
 
 def too_fast(active_ms: int, duration_s: float) -> bool:
-    """Return whether a grade took less active time than it takes to judge the clip.
+    """Return whether a grade was given after less active time than judging the clip takes.
 
     The limit is 1.5 s, or half of the clip if that is less. This is an assumption of this project (no paper gives a
     figure); see docs/decisions. Do not call it for grades without measured times (imports, simulations).
@@ -153,7 +153,7 @@ def too_fast(active_ms: int, duration_s: float) -> bool:
 
 
 def unseen(elapsed_ms: int, duration_s: float) -> bool:
-    """Return whether a grade came before half of its clip can have played.
+    """Return whether a grade was given before half of its clip can have been played.
 
     The player's fastest speed is 2, so half of a clip takes at least a quarter of its length. The limit is this time,
     counted from the first painted frame. This is an assumption of this project; see docs/decisions. Do not call it for
@@ -170,11 +170,13 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
 
 
 def renewal_interval_s(lease_s: float) -> float:
-    """Return how many seconds an annotator's page waits before it asks the server to renew its leases.
+    """Return after how many seconds a grading page asks the server to extend the reservation of its pairs.
 
-    The wait is a third of the lease, and at most four minutes. The browser checks only every quarter of this wait
-    whether it is over. The server ignores a request that comes within `renewal_slack_s` of the last renewal. With
-    these delays, two renewals are at most two thirds of a lease apart.
+    A pair is reserved for `lease_s` seconds, called the lease.
+
+    The wait is a third of the lease, and at most four minutes. The browser checks the clock at least four times in this
+    wait, so it may ask a quarter of the wait late. The server ignores a request that comes within `renewal_slack_s` of
+    the last renewal. With these delays, two renewals are at most two thirds of a lease apart.
 
     >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
     (240.0, 60.0)
@@ -183,9 +185,9 @@ def renewal_interval_s(lease_s: float) -> float:
 
 
 def renewal_slack_s(lease_s: float) -> float:
-    """Return for how many seconds after a renewal the server does not renew a lease again.
+    """Return for how many seconds after extending the reservation of a pair the server does not extend it again.
 
-    So most requests for renewal need no write to the database.
+    A pair is reserved for `lease_s` seconds. With this wait, most requests to extend it need no write to the database.
 
     >>> renewal_slack_s(900.0), renewal_slack_s(180.0)
     (60.0, 45.0)
@@ -198,7 +200,7 @@ ITEM_NAME = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
 
 
 def names_item(key: PairKey) -> bool:
-    """Return whether a key from a browser names an exam item: keys that name pairs have another form.
+    """Return whether a key from a browser is that of a pair in an exam; keys of pairs in normal work are shorter.
 
     >>> names_item(PairKey("0123456789abcdef-7r")), names_item(PairKey("0123456789abcdef"))
     (True, False)

@@ -1,8 +1,8 @@
 """Give annotators assignments and quotas, pause or suspend people, and sign them out.
 
-Grades are never touched. If a change takes pairs away from people who hold them ungraded, these go back to the queue at
+Grades are never changed. If a change takes reserved, ungraded pairs away from somebody, others can get these pairs at
 once. A later grade for such a pair is refused, and kept in the event log. Paused people can still sign in, and read the
-guideline and their own work. `judging.queue` applies pauses and assignments to the desk.
+guideline and their own work. `judging.queue` applies pauses and assignments when it chooses pairs.
 
 *Reads* annotator, query, session, pause. *Writes* annotator, session, pause, assignment, assigned_query, seats, events.
 """
@@ -43,7 +43,7 @@ def pause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, reason
         project: the project.
         lead: the lead who pauses them.
         annotator_id: the annotator.
-        reason: shown to leads, not to the annotator.
+        reason: why; leads see it, the annotator does not.
         now: seconds since 1970.
 
     Raises:
@@ -55,7 +55,10 @@ def pause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, reason
 
 
 def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
-    """Pause an annotator inside a transaction, like `pause_person`; `by` is None if a rule pauses them."""
+    """Pause an annotator inside a transaction; `by` is None if a rule of the campaign pauses them, not a lead.
+
+    For errors, see `pause_person`.
+    """
     reason = reason_of(reason, LONGEST_REASON, said("a pause needs a reason: write one sentence about why"))
     person = people.by_id(db, annotator_id)
     if person is None:
@@ -81,7 +84,7 @@ def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason
 
 @lead_only
 def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, now: float) -> None:
-    """End the pause of an annotator.
+    """End the pause of an annotator, so that they get pairs again.
 
     Raises:
         Overtaken: they are not paused (any more).
@@ -100,7 +103,7 @@ def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
 
 @lead_only
 def suspend(project: Project, lead: Lead, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
-    """Suspend a person, which ends their sessions, or reinstate them.
+    """Suspend a user, so that they are signed out and cannot sign in, or let a suspended one sign in again.
 
     Raises:
         ProjectError: there is no such person, or the lead named themselves.
@@ -125,7 +128,7 @@ def suspend(project: Project, lead: Lead, annotator_id: AnnotatorId, suspended: 
 
 @public
 def sign_out(project: Project, token: str, *, now: float) -> None:
-    """End a session, and give back the seats that its person holds."""
+    """End a session, and free the pairs that are reserved for its user; `token` is the session's secret."""
     person = person_for(project, token, now=now)
     with writing(project.store) as db:
         people.end_session(db, digest(token))
@@ -135,7 +138,7 @@ def sign_out(project: Project, token: str, *, now: float) -> None:
 
 @public
 def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
-    """End all sessions of the person who owns a session, in every browser, and give back their seats."""
+    """End all sessions of the user who has this session, in every browser, and free the pairs reserved for them."""
     person = person_for(project, token, now=now)
     if person is None:
         return
@@ -152,7 +155,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
 
 
 def return_seats(db: Database, annotator_id: AnnotatorId, actor: AnnotatorId | None, why: str, *, now: float) -> None:
-    """Give back a person's ungraded seats, and record that in the event log with the reason `why`."""
+    """Free the pairs that are reserved for a person and not graded; the event in the log has the reason `why`."""
     if pairs := seats.release(db, annotator_id):
         payload = {"pairs": pairs, "why": why}
         subject = f"annotator:{annotator_id}"
@@ -169,16 +172,16 @@ def assign(
     seen: Mapping[AnnotatorId, int] | None = None,
     now: float,
 ) -> int:
-    """Give annotators an assignment: the queries to grade (a split, a part of it, or chosen ones), quotas, or both.
+    """Limit annotators to some queries (a split, a part of it, or chosen ones), to numbers of grades, or both.
 
-    It replaces the assignment that they have. Pairs of other queries that they hold go back at once, except gold
-    questions. After an error nobody's assignment has changed.
+    This assignment replaces the one that they have. Pairs of other queries that are reserved for them become free at
+    once, except gold questions. After an error nobody's assignment has changed.
 
     Args:
         project: the project.
         lead: the lead who assigns.
         annotators: the people who get the assignment.
-        assignment: its number, time and giver are ignored.
+        assignment: the queries and quotas; its number, time and lead are ignored.
         seen: maps annotators to the number of the assignment that the lead saw; an annotator who is not in it had no
             assignment. None skips this check.
         now: seconds since 1970.
@@ -227,7 +230,7 @@ def assign(
 def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
     """Remove the assignment of an annotator, who may then grade any pair.
 
-    `seen` is the number of the assignment that the lead saw; None skips this check.
+    `seen` is the number of the assignment that the lead saw on screen; None skips this check.
 
     Raises:
         Overtaken: they have no assignment (any more), or not the one that the lead saw.
@@ -250,7 +253,10 @@ def current_assignments(project: Project, by: Lead | Operator) -> dict[Annotator
 
 
 def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, seen: int, now: float) -> None:
-    """Refuse a change if the assignment is not the one that the lead saw; `seen` is its number, 0 for none."""
+    """Raise `Overtaken` if an annotator's current assignment is not the one that the lead saw on screen.
+
+    `seen` is the number of that assignment, 0 if the annotator had none.
+    """
     current = assignments.current_assignment(db, annotator_id)
     if (current.assignment_id if current else 0) == seen:
         return

@@ -1,1 +1,1 @@
-"""Freeze, validate, compare and import releases; score runs against them."""
+"""Make, check, compare and import releases (frozen exports of a campaign); score runs against them."""

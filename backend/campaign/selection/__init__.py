@@ -1,1 +1,1 @@
-"""Choose what is judged: queries, candidate lists, batches and massive-video pools."""
+"""Choose what is judged: queries, their candidate moments, batches of pairs, and pools of videos for each query."""

@@ -1,1 +1,1 @@
-"""Captions in use: rewrite them, decide on rewrites, and correct them."""
+"""Replace names in published captions, let leads accept or reject the rewrites, and correct caption texts."""

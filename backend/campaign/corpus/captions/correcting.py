@@ -1,4 +1,8 @@
-"""Correct captions in use, as long as no pair of their moment or their query was handed out.
+"""Let leads correct a caption before annotators see its moment or its query.
+
+A caption in use is an accepted rewrite, or a published caption without one. A query may have been drawn from it.
+Annotators grade pairs of a query and a moment. Once one of them was given a pair with the caption's moment or with that
+query, the text is fixed.
 
 *Reads* captions, queries, pairs, seats, events. *Writes* caption, query, events.
 """
@@ -22,7 +26,10 @@ LONGEST_CAPTION = 1000
 
 @in_charge
 def count_accepted_captions(project: Project, by: Lead | Operator, search: str = "") -> int:
-    """Count the captions in use whose text or video has all the words of `search`."""
+    """Count the captions in use that match `search`: each of its words occurs in the text or in the video's name.
+
+    In use are accepted rewrites, and published captions without one.
+    """
     with reading(project.store) as db:
         return rows.count_accepted(db, search)
 
@@ -31,7 +38,17 @@ def count_accepted_captions(project: Project, by: Lead | Operator, search: str =
 def accepted_captions(
     project: Project, by: Lead | Operator, search: str = "", *, first: int = 0, most: int = 25
 ) -> list[AcceptedCaption]:
-    """Return a page of the captions in use: at most `most`, starting at number `first`, counted from 0."""
+    """Return one page of the captions in use (accepted rewrites, and published captions without one).
+
+    The captions are sorted by video and time.
+
+    Args:
+        project: the project.
+        by: who asks.
+        search: words that must each occur in the caption's text or its video's name; empty for all captions.
+        first: index of the first caption to return, from 0.
+        most: how many captions to return at most.
+    """
     with reading(project.store) as db:
         return rows.accepted_captions(db, search, first, most)
 
@@ -40,7 +57,10 @@ def accepted_captions(
 def accepted_caption(
     project: Project, by: Lead | Operator, caption_id: int
 ) -> tuple[AcceptedCaption, list[Correction]] | None:
-    """Return a caption in use with its corrections, the newest first; None if there is no such caption."""
+    """Return a caption in use and its corrections, the newest first; None if no such caption is in use.
+
+    In use are accepted rewrites, and published captions without one.
+    """
     with reading(project.store) as db:
         caption = rows.accepted_caption(db, caption_id)
         return None if caption is None else (caption, rows.corrections(db, caption_id))
@@ -50,23 +70,23 @@ def accepted_caption(
 def correct_caption(
     project: Project, lead: Lead, caption_id: int, text: str, reason: str, *, seen: str, now: float
 ) -> None:
-    """Give a caption another text. A query drawn from the caption with the same text gets the new text too.
+    """Change the text of a caption, and of the query that was drawn from it with the same text.
 
-    The candidates of such a query keep the similarities by which they were chosen.
+    The query keeps its candidate moments, with the similarities to the old text.
 
     Args:
         project: the project.
-        lead: who corrects it.
+        lead: who corrects the caption.
         caption_id: which caption.
-        text: its text from now on.
-        reason: why, for the record.
+        text: its new text.
+        reason: why, for the event log.
         seen: the text that the lead had on screen.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: the caption has another text by now, or is gone.
-        ProjectError: a pair of its moment or its query was handed out, or the text is empty, too long, unchanged,
-            in use elsewhere, or contains a name.
+        Overtaken: the caption no longer has the text `seen`, or is gone.
+        ProjectError: annotators already have the caption's moment or query to grade, or the text cannot be used. It may
+            be empty, too long, unchanged, contain a name, or belong to another caption of the moment or another query.
     """
     new_text, reason = tidy(text), tidy(reason)
     if not new_text:

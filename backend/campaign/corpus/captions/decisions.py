@@ -1,7 +1,9 @@
-"""Decide on rewrites that wait for a person, on the page Captions or with a file for a command.
+"""Let leads accept, edit or reject the rewritten captions that failed the automatic check.
 
-*Reads* rewritten captions, queries. *Writes* rewritten captions, events. A person's words are accepted without the
-rewrite check, but they may not contain a name of the name mapping. Later runs of `rewriting` keep these decisions.
+Leads decide on the page Captions, or with a CSV file on the command line.
+
+*Reads* rewritten captions, queries. *Writes* rewritten captions, events. A text that a lead writes needs no similarity
+to the original, but may not contain a name of the name mapping. Later runs of `rewriting` keep these decisions.
 """
 
 from collections.abc import Mapping
@@ -40,14 +42,17 @@ AHEAD = 30
 
 
 def require_no_queries(db: Database) -> None:
-    """Raise a `ProjectError` if queries were drawn from the captions already."""
+    """Raise a `ProjectError` if queries were already drawn from the captions; rewrites are fixed from then on."""
     if rows.any_query(db):
         raise ProjectError(said("queries were already drawn from the captions, so their texts are fixed"))
 
 
 @lead_only
 def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
-    """Return the first `AHEAD` rewrites that wait for a lead, and the counts of all rewrites."""
+    """Return the first `AHEAD` (30) rewrites that need a lead's decision, and how many rewrites have each status.
+
+    The result also has this lead's last decision.
+    """
     with reading(project.store) as db:
         counts = rows.counts(db)
         return RewriteQueue(
@@ -61,32 +66,39 @@ def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
 
 @commands_only
 def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
-    """Return (caption, rewrite, reason) of every rewrite that waits for a person; for the command line."""
+    """Return (published caption, rewrite, reason) of every rewrite that needs a lead's decision; for the command line.
+
+    `reason` says why the rewrite failed the automatic check.
+    """
     return rows.waiting_rewrites(project.store.db)
 
 
 @in_charge
 def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
-    """Return TVR-Ranking's Table 3 for a project: replacement words with counts, and mean words a caption."""
+    """Return how rewriting changed the captions: words before and after, and how often each replacement was used.
+
+    This is Table 3 of the TVR-Ranking paper, for this project.
+    """
     return summary(rows.accepted_texts(project.store.db))
 
 
 @lead_only
 def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | None, *, now: float) -> None:
-    """Accept a waiting rewrite with this text, or reject it. A rejected rewrite makes no query.
+    """Accept a rewrite that waits for a decision, with the given text, or reject it.
 
-    The decision covers all captions with the same published text. Sending the same decision again changes nothing.
+    No query is drawn from a rejected rewrite. The decision covers all captions with the same published text. Sending
+    the same decision again changes nothing.
 
     Args:
         project: the project.
         lead: who decides.
-        caption_id: the rewrite.
-        text: the imprecise caption; None rejects the rewrite.
+        caption_id: id of the rewritten caption.
+        text: the text to accept; None rejects the rewrite.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: there is another decision already, or the rewrite passes the check by now.
-        ProjectError: no such rewrite, an empty text, a name of the mapping in it, or queries were drawn.
+        Overtaken: somebody made another decision, or the rewrite has passed the automatic check meanwhile.
+        ProjectError: there is no such rewrite, the text is empty or contains a name, or queries were already drawn.
     """
     new_text = None if text is None else " ".join(text.split())
     with writing(project.store) as db:
@@ -103,13 +115,13 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
 
 @lead_only
 def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecision:
-    """Take back this lead's last decision, so that the rewrite waits again with its earlier text.
+    """Undo this lead's last decision on a rewrite, which then needs a decision again and has its earlier text.
 
     Returns:
-        The decision that was taken back.
+        The decision that was undone.
 
     Raises:
-        ProjectError: the lead has decided nothing, or queries were drawn.
+        ProjectError: the lead has no decision to undo, or queries were already drawn.
     """
     with writing(project.store) as db:
         require_no_queries(db)
@@ -124,14 +136,14 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
 
 @commands_only
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
-    """Accept waiting rewrites from a CSV file with the columns `caption` and `rewrite`; for the command line.
+    """Accept rewrites from a CSV file with the columns `caption` (published text) and `rewrite`; for the command line.
 
     Returns:
-        How many waiting rewrites were decided.
+        How many captions got a decision. Several captions may have the same published text.
 
     Raises:
         InputError: some rows cannot be accepted. The error lists them all, and no row is accepted.
-        ProjectError: queries were drawn already.
+        ProjectError: queries were already drawn.
     """
     require_no_queries(project.store.db)
     table = read_csv(file_bytes(file), file.name, ["caption", "rewrite"])
@@ -167,9 +179,9 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 
 
 def _record_decision(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Record a decision and its event, and return how many captions it covers.
+    """Store the decision on a published text, and log it; return how many captions with this text it covers.
 
-    It is 0 if no rewrite of the published text waits for a decision.
+    `text` is the rewrite to accept; None rejects. The number is 0 if no rewrite of the text waits for a decision.
     """
     with writing(store) as db:
         captions = rows.decide(db, published, text, at=at, by=by)
@@ -186,7 +198,7 @@ def _record_decision(store: Store, published: str, text: str | None, *, at: floa
 
 
 def _text_problem(mapping: Mapping[str, str], text: str) -> str:
-    """Return why a person's text cannot be accepted; "" if it can."""
+    """Return why a text that a lead wrote cannot be accepted, such as a name of `mapping` in it; "" if it can."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
     names = names_in(text, mapping, {})
@@ -194,10 +206,10 @@ def _text_problem(mapping: Mapping[str, str], text: str) -> str:
 
 
 def _already_decided(rewrite: DecisionRow, lead: Lead, new_text: str | None, *, now: float) -> bool:
-    """Return whether this same decision was made already.
+    """Return whether this lead has already made the same decision on a rewrite; `new_text` None means rejecting it.
 
     Raises:
-        Overtaken: another decision was made, or the rewrite passes the check by now.
+        Overtaken: somebody made another decision, or the rewrite has passed the automatic check meanwhile.
     """
     if rewrite.decided_at is None and not rewrite.accepted:
         return False

@@ -1,8 +1,8 @@
-"""Data types of rewriting: protocols of rewriters and taggers, rewrites, decisions, and word-by-word differences. Pure.
+"""Define the data types of caption rewriting, and compare captions with their rewrites word by word.
 
-Texts are compared word by word, both for display and for the counts of the paper's Table 3. A word consists of letters
+The comparison is used for display, and for the counts of Table 3 in the TVR-Ranking paper. A word consists of letters
 and digits, with hyphens and apostrophes between them. A possessive `'s` and every other character count on their own,
-so that `Rachel's` changed to `a woman's` counts as `a woman`.
+so that `Rachel's` changed to `a woman's` counts as `a woman`. Nothing here reads files or the database.
 """
 
 import re
@@ -25,7 +25,7 @@ _ARTICLES = frozenset({"a", "an", "the", "another"})
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a text. `changed` means that the other text has different words here."""
+    """A part of a caption or of its rewrite; `changed` says whether the words differ from the other text."""
 
     text: str
     changed: bool
@@ -35,8 +35,9 @@ class Piece:
 class RewriteSummary:
     """How rewriting changed the captions that queries are drawn from.
 
-    `replacements` are the words that took the place of others, in lower case, with their counts, the most frequent
-    first. `words_before` and `words_after` are mean numbers of words a caption, split at white space.
+    `captions` is their number, and `changed` how many of them have a text other than the published one. `words_before`
+    and `words_after` are mean numbers of words a caption, split at white space. `replacements` are (new words in lower
+    case, how often they replaced others), the most frequent first.
     """
 
     captions: int
@@ -47,10 +48,10 @@ class RewriteSummary:
 
 
 def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Cut both texts into pieces that mark the words that differ.
+    """Cut a text and its changed version into pieces, and mark the pieces whose words differ.
 
-    The pieces of a text, joined, are the text again. In texts of more than `MOST_WORDS` words, all words count as
-    changed.
+    Return (pieces of `before`, pieces of `after`). The pieces of a text, joined, give the text again. If a text has
+    more than `MOST_WORDS` words, all words count as changed.
 
     >>> before, after = differences("Amy's cat naps.", "A woman's cat naps.")
     >>> [piece.text for piece in (*before, *after) if piece.changed]
@@ -65,13 +66,13 @@ def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece
 
 
 def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
-    """Compute Table 3 of TVR-Ranking from the texts alone, whether rules, a model or people rewrote them.
+    """Summarise how rewriting changed captions: words before and after, and how often each replacement was used.
 
-    An article that is kept before new words counts as part of them: `The Castle` changed to `The man` counts as `the
-    man`.
+    This is Table 3 of the TVR-Ranking paper. An article that is kept before new words counts as part of them: `The
+    Castle` changed to `The man` counts as `the man`.
 
     Args:
-        rewritten: (published text, imprecise text, how many captions have both).
+        rewritten: (published text, rewrite, number of captions with these two texts).
     """
     captions = changed = before_words = after_words = 0
     phrases = Counter[str]()
@@ -93,7 +94,7 @@ def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
 
 
 def _replacements(before: str, after: str) -> Iterator[str]:
-    """Yield the phrases of `after` that took the place of words of `before`."""
+    """Yield each phrase of `after`, in lower case, that replaced words of `before`."""
     old, new = _words(before), _words(after)
     for _, from_, to, start, end in _changes(before, after, old, new):
         new_words = [after[slice(*span)].casefold() for span in new[start:end]]
@@ -123,7 +124,10 @@ def _changes(
 
 
 def _pieces(text: str, changed: list[tuple[int, int]]) -> tuple[Piece, ...]:
-    """Cut a text at the spans that changed, which are in order."""
+    """Cut a text into pieces, alternately unchanged and changed.
+
+    `changed` are the changed spans as (start, end) character positions, in ascending order.
+    """
     edges = [0, *(edge for span in changed for edge in span), len(text)]
     pieces = (Piece(text[start:end], number % 2 == 1) for number, (start, end) in enumerate(pairwise(edges)))
     return tuple(piece for piece in pieces if piece.text)
@@ -131,9 +135,10 @@ def _pieces(text: str, changed: list[tuple[int, int]]) -> tuple[Piece, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many requests and tokens a rewriter used at an endpoint; all 0 for rules.
+    """How many requests and tokens a rewriter used at a language model's endpoint; all 0 for rewriting by rules.
 
-    `untold` counts the `requests` for which the endpoint reported no token counts.
+    `tokens_in` were sent and `tokens_out` received. `untold` counts the `requests` for which the endpoint reported no
+    token counts.
     """
 
     requests: int = 0
@@ -143,7 +148,7 @@ class Usage:
 
     @classmethod
     def of_request(cls, tokens_in: int | None, tokens_out: int | None) -> "Usage":
-        """Return the usage of one request; its token counts are None if the endpoint does not report them."""
+        """Return the usage of one request. The token counts are None if the endpoint does not report them."""
         has_counts = tokens_in is not None and tokens_out is not None
         return cls(1, tokens_in or 0, tokens_out or 0, 0 if has_counts else 1)
 
@@ -156,7 +161,7 @@ class Usage:
         )
 
     def cost(self, price_in: float, price_out: float) -> float:
-        """Return the cost at these prices for a million tokens; requests without reported tokens cost nothing.
+        """Return the cost, given prices for a million tokens sent and received; unreported tokens cost nothing.
 
         >>> Usage(3, 2_000_000, 500_000).cost(0.15, 0.60)
         0.6
@@ -165,40 +170,41 @@ class Usage:
 
 
 class Rewriter(Protocol):
-    """Rewrites captions as imprecise captions, in one attempt or several.
+    """Rewrites captions without specifics such as names, in one attempt or several.
 
-    Every caption gets the first attempt. Each further attempt is for captions whose rewrite failed the rewrite check.
+    The first attempt rewrites every caption. Each further attempt rewrites the captions whose last rewrite failed the
+    rewrite check (similar enough, and no name left).
     """
 
     @property
     def attempts(self) -> int:
-        """The number of attempts, 1 or more."""
+        """The largest number of attempts for a caption, 1 or more."""
         ...
 
     @property
     def usage(self) -> Usage:
-        """The requests and tokens that this object has used at its endpoint so far."""
+        """The requests and tokens that this object has used at a language model's endpoint."""
         ...
 
     @property
     def usage_ever(self) -> Usage:
-        """The requests and tokens that all runs with the same versions as this rewriter have used in this project."""
+        """The requests and tokens used in this project by all runs with the same rules, or the same model."""
         ...
 
     def version(self, attempt: int) -> str:
-        """Return the rule version for rewrites of an attempt, counted from 1.
+        """Return the name of the rules, or of the model and prompt, that this attempt uses; attempts count from 1.
 
-        Two versions are equal exactly if the rules or the model are equal.
+        Equal names mean that the same rules or the same model made the rewrites.
         """
         ...
 
     def rewrite(self, texts: Sequence[str], attempt: int, *, progress: Steps | None = None) -> list[str]:
-        """Return a rewrite of each of these distinct texts, in their order; empty where there is no usable one."""
+        """Return a rewrite of each text, in the order of the texts, which are distinct; "" where none is usable."""
         ...
 
 
 class Tagger(Protocol):
-    """Finds names of people in sentences with a model."""
+    """Finds names of people in sentences with a trained model."""
 
     @property
     def identity(self) -> str:
@@ -212,10 +218,10 @@ class Tagger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CastLine:
-    """A line of `cast.csv`: a name and its replacement.
+    """A line of `cast.csv`, the table of character names and the phrases that replace them.
 
-    `becomes` is empty while the name is undecided, and the name itself if the name stays. `captions` is how many
-    captions contain the name, as text, because people may have written the line.
+    `becomes` is the phrase. It is empty while nobody has decided, and equal to `name` if the name stays. `captions` is
+    how many captions contain the name; it is text, because users may have edited the line.
     """
 
     name: str
@@ -226,9 +232,10 @@ class CastLine:
 
 @dataclass(frozen=True, slots=True)
 class RewriteCounts:
-    """Imprecise captions by their status; `accepted`, `waiting` and `rejected` add up to all of them.
+    """How many rewritten captions have each status; `accepted`, `waiting` and `rejected` add up to all of them.
 
-    `by_hand` counts accepted ones that a person wrote. `retried` counts all that took more than one attempt.
+    `waiting` counts rewrites that need a lead's decision. `by_hand` counts accepted rewrites whose text a lead wrote.
+    `retried` counts all rewrites that took more than one attempt.
     """
 
     accepted: int
@@ -239,16 +246,17 @@ class RewriteCounts:
 
     @property
     def rewritten(self) -> int:
-        """The number of all imprecise captions."""
+        """The number of all rewritten captions, whatever their status."""
         return self.accepted + self.waiting + self.rejected
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingRewrite:
-    """A rewrite that failed the rewrite check and waits for a lead's decision.
+    """A rewrite that failed the automatic check and needs a lead's decision.
 
-    `captions` is how many captions have the same published text: one decision covers them all. `caption_id` is the
-    first. `before` and `after` are the two texts in pieces, with the differences marked.
+    `published` is the text that was rewritten, and `proposal` the rewrite. `captions` is how many captions have the
+    same published text; one decision covers them all. `caption_id` is the id of the rewrite of the first of them.
+    `before` and `after` are the published text and the rewrite in pieces, with the differences marked.
     """
 
     caption_id: int
@@ -262,7 +270,7 @@ class WaitingRewrite:
 
 @dataclass(frozen=True, slots=True)
 class TakenDecision:
-    """A lead's decision on the captions with one published text; `text` is None if the lead rejected the rewrite."""
+    """A lead's decision on all captions with the same published text; `text` is None if it rejected their rewrites."""
 
     caption_id: int
     published: str
@@ -271,9 +279,10 @@ class TakenDecision:
 
 @dataclass(frozen=True, slots=True)
 class RewriteQueue:
-    """The rewrites that wait for a lead: the first ones, and the lead's last decision, which can be taken back.
+    """What the page Captions shows: the first rewrites that need a lead's decision, and counts of all rewrites.
 
-    `fixed` means that queries were drawn, so nothing can be decided any more. `then` is the command to run next.
+    `last` is this lead's last decision, which can be undone. `fixed` means that queries were drawn, so decisions are no
+    longer possible. `then` is the command to run next.
     """
 
     counts: RewriteCounts
@@ -285,10 +294,10 @@ class RewriteQueue:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCaption:
-    """A caption in use, with its moment of a video.
+    """A caption in use (an accepted rewrite, or a published caption without one), with its moment of a video.
 
-    `published` is the text that it was rewritten from; empty if the caption is as published. `fixed` means that a pair
-    of its moment or its query was handed out, so its text cannot be corrected any more.
+    `published` is the text that it was rewritten from; empty if the caption is as published. `fixed` means that its
+    text can no longer be corrected, because annotators already have its moment or its query to grade.
     """
 
     caption_id: int
@@ -302,7 +311,7 @@ class AcceptedCaption:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A correction of a caption: when (seconds since 1970), by whom, both texts, and the reason."""
+    """A correction of a caption: when (seconds since 1970), by whom, the text before and after, and the reason."""
 
     at: float
     by: str

@@ -1,9 +1,11 @@
-"""Propose, read and correct the name mapping, which gives each character name its generic phrase.
+"""Propose, read and correct the name mapping: the table of character names and the phrases that replace them.
 
-*Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal for people to
-correct. Its column `becomes` has the phrase that replaces a name. If it is empty, the name is undecided, and captions
-with the name wait until it is decided. If it is the name itself, the name stays in the captions. `[cast]` takes
-precedence over `cast.csv`.
+The mapping comes from `cast.csv`, which users may edit, and from the section `[cast]` of reelrank.toml, which takes
+precedence.
+
+*Reads* published captions, reelrank.toml, `cast.csv`. *Writes* `cast.csv`. Its column `becomes` has the phrase that
+replaces a name. If it is empty, the name is undecided, and captions with the name wait until it is decided. If it is
+the name itself, the name stays in the captions.
 """
 
 import importlib
@@ -44,11 +46,11 @@ CLEAR = 0.75
 
 
 def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] = ()) -> Known:
-    """Return the word knowledge that the rules use: first names, ordinary words, a vocabulary, and a lexicon.
+    """Return word lists that help to tell names from ordinary words, such as first names and an English dictionary.
 
     Args:
-        vocabulary: the words of an encoder.
-        texts: the captions. The lexicon is of English, so it is left out if they read as another language.
+        vocabulary: the words that a sentence encoder knows.
+        texts: the captions. If they are not English, the English dictionary (`parts_of_speech`) is left out.
     """
     words = (word.lower() for text in texts[:: max(1, len(texts) // _SAMPLE)] for word in _WORD.findall(text))
     return Known(
@@ -58,7 +60,7 @@ def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] =
 
 @cache
 def first_names() -> dict[str, str]:
-    """Return the phrase that replaces each first name: `a woman`, `a man` or `a person`.
+    """Map each first name to the phrase that replaces it: `a woman`, `a man` or `a person`.
 
     The names come from the lists of the package Faker. A name becomes `a person` if these lists do not clearly give it
     to women or to men.
@@ -88,9 +90,9 @@ def _ordinary_words() -> frozenset[str]:
 
 
 def _names(listed: object) -> set[str]:
-    """Return those names in a list that are one capitalised word of three letters or more.
+    """Return the entries of a list that are one capitalised word of three letters or more.
 
-    Some of Faker's attributes are no list. The result is then empty.
+    The result is empty if `listed` is no list; not every attribute of the package Faker is one.
     """
     names = listed if isinstance(listed, Iterable) else ()
     return {name for name in names if isinstance(name, str) and len(name) > 2 and name.isalpha() and name[0].isupper()}
@@ -109,7 +111,11 @@ _COLUMNS = ("name", "becomes", "count", "example")
 
 @dataclass(frozen=True, slots=True)
 class CastReport:
-    """A summary of `cast.csv`: how many names get each phrase, and the new names, the most frequent first."""
+    """A summary of `cast.csv`: how many names it has, which phrases replace them, and which names are new.
+
+    `women`, `men` and `persons` count the names that become `a woman`, `a man` or `a person`. `others` become another
+    phrase, and `undecided` names have none yet. `new` lists the names just added, the most frequent first.
+    """
 
     file: Path
     names: int
@@ -123,7 +129,10 @@ class CastReport:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of `cast.csv`, with the line number that a text editor shows."""
+    """A line of `cast.csv`, with its four cells and the row number that a text editor shows.
+
+    The cells are the name, the phrase that replaces it, the number of captions with the name, and an example.
+    """
 
     row: int
     cells: tuple[str, str, str, str]
@@ -138,19 +147,27 @@ class _Line:
 
 
 def name_mapping_of(project: Project) -> dict[str, str]:
-    """Return what each name becomes: as `[cast]` says, or as `cast.csv` says if `[cast]` lacks the name.
+    """Return the phrase that replaces each name, from `cast.csv` and the section `[cast]` of reelrank.toml.
+
+    If both have a name, `[cast]` wins. Undecided names of `cast.csv`, which have no phrase, are left out.
 
     Raises:
-        InputError: a line cannot be used, or a replacement contains a name to be replaced. It lists every such case.
+        InputError: a line cannot be used, or a phrase contains a name to be replaced. The error lists every such case.
     """
     lines = _lines(project)
     return _mapping(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})
 
 
 def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
-    """Combine `becomes`, the phrases in `cast.csv` by name, with `[cast]`; see `name_mapping_of`.
+    """Return the phrase that replaces each name, from the section `[cast]` of reelrank.toml or else from `becomes`.
 
-    `rows` has the row of each name in `cast.csv`, for error messages.
+    Args:
+        project: the project, whose settings have `[cast]`.
+        becomes: the phrases of `cast.csv`, by name; empty while a name is undecided.
+        rows: the row of each name in `cast.csv`, for error messages.
+
+    Raises:
+        InputError: see `name_mapping_of`.
     """
     written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
     mapping = {name: words for name, words in becomes.items() if words} | written
@@ -167,11 +184,13 @@ def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, in
 
 @in_charge
 def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> CastReport:
-    """Add to `cast.csv` the names of published captions that the mapping lacks, each with a guess at what it becomes.
+    """Add names found in the captions to `cast.csv`, each with a guess at the phrase that should replace it.
+
+    Names that `cast.csv` or the section `[cast]` of reelrank.toml already has are left alone.
 
     Raises:
         ProjectError: there are no captions.
-        InputError: `cast.csv` or `[cast]` cannot be used as it is; the file stays as it was.
+        InputError: `cast.csv` or `[cast]` has errors; `cast.csv` stays as it was.
     """
     texts = [caption.text.strip() for caption in corpus.published_captions(project.store.db)]
     if not texts:
@@ -198,22 +217,22 @@ def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | 
 
 @in_charge
 def cast_lines(project: Project, by: Lead | Operator) -> tuple[CastLine, ...]:
-    """Return the lines of `cast.csv`, in its order; none if there is no such file.
+    """Return the lines of `cast.csv` (names and the phrases that replace them); empty if there is no such file.
 
     Raises:
-        InputError: the file cannot be used as it is.
+        InputError: the file has errors.
     """
     return tuple(CastLine(line.name, line.becomes, *line.cells[2:]) for line in _lines(project))
 
 
 @in_charge
 def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, str]) -> None:
-    """Write into `cast.csv` the phrase that replaces each of some names.
+    """Set the phrases that replace some names in `cast.csv`; `becomes` maps each of these names to its phrase.
 
-    A name without a line gets one, and all other lines stay.
+    A name without a line gets one. All other lines stay.
 
     Raises:
-        InputError: the mapping would be unusable with these phrases. The file stays as it was.
+        InputError: these phrases would make the mapping unusable. The file stays as it was.
     """
     corrections = {tidy(name): tidy(words) for name, words in becomes.items()}
     lines = _lines(project)
@@ -245,7 +264,7 @@ def _report(path: Path, cells: Sequence[tuple[str, str, str, str]], new: Sequenc
 
 
 def _lines(project: Project) -> list[_Line]:
-    """Return the lines of `cast.csv`; none if there is no such file.
+    """Return the lines of `cast.csv`; empty if there is no such file.
 
     Raises:
         InputError: the file is not CSV, lacks a column, or has a line without a name or a name twice.

@@ -1,4 +1,7 @@
-"""Check that rewrites keep the meaning of their captions and contain no names, whoever or whatever wrote them."""
+"""Check that rewritten captions keep their meaning and contain no names, whether rules, a model or a person wrote them.
+
+The module also has the rewriter that uses a language model.
+"""
 
 import math
 import re
@@ -31,9 +34,10 @@ NO_ANSWER = said("there is no usable rewrite")
 
 @dataclass(frozen=True, slots=True)
 class RewriteVerdict:
-    """The check's result for one rewrite: it is accepted if there is no reason against it.
+    """The result of checking one rewrite: its similarity to the original, and the reasons why it fails.
 
-    `similarity` is the cosine of rewrite and original, None if there is no rewrite.
+    A rewrite without `reasons` passes. `similarity` is the cosine between the vectors of the rewrite and its original;
+    None if there is no rewrite.
     """
 
     similarity: float | None
@@ -42,15 +46,16 @@ class RewriteVerdict:
 
 @dataclass(frozen=True, slots=True)
 class RewriteCheck:
-    """The rewrite check of one project.
+    """The automatic check of rewritten captions in one project: similar enough to the original, and no name left.
 
     Attributes:
         encoder: the sentence encoder that measures similarity.
         embeddings: the folder that caches the encoder's vectors.
-        mapping: names and what they become; a name that becomes itself is not a person.
+        mapping: maps names to the phrases that replace them. A name mapped to itself stays; it is not a person's.
         unknown: probable names in the originals that the mapping lacks.
-        tagger: finds names with a model; without one, the mapping, capitals and lists decide.
-        known: the lexicon, and lists that recognise names at the start of a sentence, where every word is capitalised.
+        tagger: a model that finds names; None if only the mapping, capitals and word lists should find them.
+        known: a dictionary and lists that tell names from other words at the start of a sentence, where every word is
+            capitalised.
     """
 
     encoder: Encoder
@@ -63,7 +68,10 @@ class RewriteCheck:
     def examine(
         self, originals: Sequence[str], rewrites: Sequence[str], *, progress: Progress | None = None
     ) -> list[RewriteVerdict]:
-        """Check each rewrite against the original at the same position; an empty text counts as no rewrite."""
+        """Check each rewrite against the original at the same position; an empty text counts as no rewrite.
+
+        Returns a verdict for each rewrite, in the same order.
+        """
         numbers = [number for number, text in enumerate(rewrites) if text]
         before, after = [originals[number] for number in numbers], [rewrites[number] for number in numbers]
         vectors = encode_cached(
@@ -89,7 +97,10 @@ class RewriteCheck:
     def _names_left(
         self, originals: Sequence[str], texts: Sequence[str], progress: Progress | None
     ) -> list[tuple[str, ...]]:
-        """Return the names left in each text, found by the mapping, by capitals, and by the tagger if there is one."""
+        """Return the names that each rewritten text still contains.
+
+        The mapping, capital letters and, if there is one, the tagger find them.
+        """
         suspects = {*self.unknown, *self._added_names(originals, texts)}
         mapping = NameMapping(self.mapping)
         names_left = [names_in(text, mapping, suspects, self.known) for text in texts]
@@ -106,7 +117,7 @@ class RewriteCheck:
         ]
 
     def _added_names(self, originals: Sequence[str], texts: Sequence[str]) -> set[str]:
-        """Return probable names that no original has: a language model may add names of its own."""
+        """Return probable names in the rewrites that no original has, because a language model may invent names."""
         original_words = {word for text in originals for word in _WORD.findall(text)}
         new_words = {
             word for text in texts for word in _WORD.findall(text) if word not in original_words and not word.islower()
@@ -118,7 +129,7 @@ class RewriteCheck:
 
 
 class ByModel:
-    """Rewrites with a language model at an endpoint; satisfies `Rewriter`."""
+    """Rewrites captions with a language model at an endpoint; satisfies the protocol `Rewriter`."""
 
     def __init__(self, store: Store, endpoint: Endpoint, *, now: float) -> None:
         self.store = store
@@ -129,25 +140,25 @@ class ByModel:
 
     @property
     def attempts(self) -> int:
-        """The number of temperatures: there is one attempt for each."""
+        """The largest number of attempts for a caption: one for each sampling temperature set for the endpoint."""
         return len(self.endpoint.temperatures)
 
     @property
     def usage_ever(self) -> Usage:
-        """The requests and tokens of all runs so far with this model, this prompt and these temperatures."""
+        """The requests and tokens that this project has used with this model, this prompt and these temperatures."""
         return captions_rows.endpoint_usage(
             self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)]
         )
 
     def version(self, attempt: int) -> str:
-        """Return model, prompt and temperature, such as `openai:gpt-4o-mini prompt-1 t=0.2`."""
+        """Return model, prompt and temperature of an attempt (from 1), such as `openai:gpt-4o-mini prompt-1 t=0.2`."""
         return f"openai:{self.endpoint.model} {PROMPT_VERSION} t={self.endpoint.temperatures[attempt - 1]:g}"
 
     def rewrite(self, texts: Sequence[str], attempt: int, *, progress: Steps | None = None) -> list[str]:
-        """Return the stored answer for each text, or ask the endpoint if there is none.
+        """Return a rewrite of each text: the stored answer, or else the model's answer, which is then stored.
 
         Raises:
-            EndpointUnavailable: the endpoint failed for good; answers received before are kept.
+            EndpointUnavailable: the endpoint kept failing; the answers received before are stored.
         """
         version = self.version(attempt)
         answers = captions_rows.kept_answers(self.store.db, version)

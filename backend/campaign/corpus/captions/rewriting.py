@@ -1,9 +1,10 @@
-"""Rewrite captions as imprecise captions: character names become generic words.
+"""Rewrite published captions: replace the names of characters by generic phrases such as `a woman`.
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) rewrites
 each distinct text once. A rewrite that passes the rewrite check is accepted; the others get the rewriter's next
-attempt. After the last attempt, a rewrite waits for a person, with the reasons: they add the missing name to the name
-mapping and run the command again, or decide by hand. Captions that a person decided on are not rewritten again.
+attempt. After its last attempt, a failed rewrite waits for a lead, with the reasons. The lead adds the missing name to
+the name mapping and runs the command again, or decides by hand. Captions that a lead decided on are not rewritten
+again.
 """
 
 from collections import Counter
@@ -40,12 +41,14 @@ from backend.store.connection import writing
 
 @dataclass(frozen=True, slots=True)
 class RewriteReport:
-    """The result of rewriting: `at_once`, `after_retry`, `waiting` and `decided` add up to all captions.
+    """The result of rewriting: how many captions have which status, and which probable names remain.
 
-    `decided` are captions that a person had decided on before.
-    `texts` is the number of distinct texts that were rewritten, and `changed` how many captions got other words.
-    `unknown` are probable names that the mapping lacks, the most frequent first. `usage` is this run's use of an
-    endpoint. `usage_ever` is the use by all runs with the same model, prompt and temperatures.
+    `captions` is the number of all captions, the sum of the next four counts. `at_once` and `after_retry` count
+    captions whose rewrite passed the check, at the first attempt or later. `waiting` counts those that need a lead's
+    decision, and `decided` those that already had one. `texts` is the number of distinct texts that were rewritten.
+    `changed` is how many captions got a text other than the published one. `unknown` are (probable name that the name
+    mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever` is the
+    use by all runs with the same model, prompt and temperatures.
     """
 
     captions: int
@@ -67,9 +70,11 @@ class RewriteReport:
 
 @dataclass(frozen=True, slots=True)
 class ByRules:
-    """Rewrites by rules with a name mapping, in one attempt; satisfies `Rewriter`.
+    """Rewrites captions by rules and a name mapping, in one attempt; satisfies the protocol `Rewriter`.
 
-    `people` says how several people are written. `known` says which lower-case names are also ordinary words.
+    `mapping` gives the phrase for each name. `people` says whether two named women become `two people` (`counted`),
+    `two women` (`joined`), or `a woman and another woman` (`apart`). `known` has word lists that tell names from
+    ordinary words.
     """
 
     mapping: Mapping[str, str]
@@ -78,33 +83,33 @@ class ByRules:
 
     @property
     def attempts(self) -> int:
-        """One, because the same rules always give the same result."""
+        """The largest number of attempts for a caption: always 1, because the same rules give the same result."""
         return 1
 
     @property
     def usage(self) -> Usage:
-        """No usage, because no endpoint is asked."""
+        """The requests and tokens that this object has used: always 0, because the rules ask no language model."""
         return Usage()
 
     @property
     def usage_ever(self) -> Usage:
-        """No usage, because no endpoint is asked."""
+        """The requests and tokens that all runs have used: always 0, because the rules ask no language model."""
         return Usage()
 
     def version(self, attempt: int = 1) -> str:
-        """Return the version of the rules, how several people are written, and a digest of the mapping."""
+        """Return the version of the rules, the option `people`, and a hash of the name mapping, in one text."""
         digest = blake2b(repr(sorted(self.mapping.items())).encode(), digest_size=4).hexdigest()
         return f"{RULES_VERSION}+{self.people}+cast-{digest}"
 
     def rewrite(self, texts: Sequence[str], attempt: int = 1, *, progress: Steps | None = None) -> list[str]:
-        """Rewrite each text by the rules."""
+        """Return each text with its names replaced by generic phrases; `attempt` and `progress` are ignored."""
         mapping = NameMapping(self.mapping)
         return [rewrite(text, mapping, self.people, self.known) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The last rewrite of one text, the attempt it came from, and the verdict of the rewrite check."""
+    """The last rewrite of one text, the number of the attempt that made it (from 1), and the result of its check."""
 
     text: str
     attempt: int
@@ -123,22 +128,23 @@ def rewrite_captions(
     now: float,
     progress: Progress | None = None,
 ) -> RewriteReport:
-    """Rewrite every published caption that no person decided on, replacing earlier rewrites.
+    """Replace the names in every published caption, except those that a lead has decided on. Replace earlier rewrites.
 
     Args:
         project: the project, with captions.
         by: who rewrites; their name goes on record.
-        endpoint: a language model that rewrites; None for the rules with the project's name mapping.
+        endpoint: a language model that rewrites; None rewrites by rules with the project's name mapping.
         rewriter: a rewriter to use instead of the endpoint and the rules.
-        encoder: measures how similar a rewrite is to its caption; None for the project's.
-        tagger: finds names with a model, in addition to the mapping and capitals; None for the one in the project's
+        encoder: measures how similar a rewrite is to its caption; None uses the project's encoder.
+        tagger: finds names with a model, in addition to the mapping and capitals; None uses the tagger in the project's
             settings, if they name one.
         now: seconds since 1970.
         progress: called with (current step, done, all).
 
     Raises:
-        ProjectError: there are no captions, or queries were drawn from the earlier rewrites already.
-        EndpointUnavailable: the model cannot be asked (any longer); earlier answers are kept and not asked for again.
+        ProjectError: there are no captions, or queries were already drawn from earlier rewrites.
+        EndpointUnavailable: the language model cannot be reached. Answers received before are stored, and the next run
+            reuses them.
         TaggerUnavailable: the settings name a tagger that cannot be loaded.
         EncoderUnavailable: the encoder cannot be found.
     """
@@ -197,7 +203,7 @@ def rewrite_captions(
 def _rewrite_all(
     originals: Sequence[str], rewriter: Rewriter, check: RewriteCheck, progress: Progress | None
 ) -> dict[str, _Outcome]:
-    """Map each distinct original to its first rewrite that passes the check, or else its last."""
+    """Map each distinct original text to its first rewrite that passes the check, or else to its last rewrite."""
     outcomes: dict[str, _Outcome] = {}
     remaining = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
@@ -215,7 +221,10 @@ def _rewrite_all(
 
 
 def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> Rewrite:
-    """Return the row of one caption. If there is no rewrite, the caption's own text waits for a person."""
+    """Return the database row for the rewrite of one caption; it is accepted if it passed the check.
+
+    If the rewriter gave no text, the row has the published text, and waits for a lead's decision.
+    """
     return Rewrite(
         source=caption,
         text=outcome.text or _original(caption),
@@ -228,5 +237,5 @@ def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> 
 
 
 def _original(caption: CaptionRow) -> str:
-    """Return the text of a published caption without the stray spaces that published texts keep."""
+    """Return the text of a published caption without the spaces around it."""
     return caption.text.strip()

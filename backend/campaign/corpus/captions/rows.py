@@ -1,4 +1,4 @@
-"""SQL for rewritten captions, the stored answers of language models, and people's decisions."""
+"""Run the SQL for rewritten captions, leads' decisions on them, and the stored answers of language models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,11 +23,11 @@ BY_HAND = "by-hand"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An imprecise caption made from the published caption `source`.
+    """A caption without specifics such as names, made from the published caption `source`.
 
-    A rewrite that is not accepted waits for a person; `reason` says why. `rule_version` names the rules or the model.
-    `attempts` is the number of attempts that the rewriter made. `similarity` is None if the rewriter had no answer;
-    `text` is then the text of the published caption.
+    A rewrite that is not accepted waits for a lead's decision; `reason` says why. `rule_version` names the rules or the
+    model. `attempts` is the number of attempts that the rewriter made. `similarity` is the cosine to the published
+    text; None if the rewriter had no answer, and `text` is then the published text.
     """
 
     source: CaptionRow
@@ -40,7 +40,10 @@ class Rewrite:
 
 
 def searchable_captions(db: Database) -> list[CaptionRow]:
-    """Return the captions to search for candidates: accepted rewrites, and published captions that have none."""
+    """Return the captions in which candidates for queries are searched: accepted rewrites, or else published captions.
+
+    A published caption is included only if it has no accepted rewrite.
+    """
     return captions_where(
         db,
         # NOT IN is computed once; a correlated query took a quarter of an hour for 100,000 captions.
@@ -50,14 +53,15 @@ def searchable_captions(db: Database) -> list[CaptionRow]:
 
 
 def rewritten_captions(db: Database) -> list[CaptionRow]:
-    """Return the accepted imprecise captions, from which queries are drawn."""
+    """Return the accepted rewrites, from which queries are drawn."""
     return captions_where(db, "kind = 'rewritten' AND accepted = 1")
 
 
 def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
-    """Return (published text, rewrite, reason) of each published text that waits for a person.
+    """Return (published text, rewrite, reason) of each published text whose rewrite needs a lead's decision.
 
-    A text that several captions share is returned once, since a decision covers all of them.
+    `reason` says why the rewrite failed the check. A text that several captions share is returned once, because one
+    decision covers them all.
     """
     rows = db.conn.execute(
         "SELECT o.published, f.text, f.reason FROM (SELECT trim(s.text) AS published, min(c.caption_id) AS caption_id "
@@ -69,13 +73,13 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
 
 
 def decided_captions(db: Database) -> set[int]:
-    """Return the ids of published captions whose rewrite a person accepted, wrote or rejected."""
+    """Return the ids of published captions whose rewrite a lead accepted, edited or rejected."""
     rows = db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND decided_at IS NOT NULL")
     return {row[0] for row in rows}
 
 
 def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
-    """Return (published text, imprecise text, how many captions have both) of all accepted imprecise captions."""
+    """Return (published text, rewrite, number of captions with these two texts) of all accepted rewrites."""
     rows = db.conn.execute(
         "SELECT trim(s.text), c.text, count(*) FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
         "WHERE c.kind = 'rewritten' AND c.accepted = 1 GROUP BY 1, 2 ORDER BY min(c.caption_id)"
@@ -84,10 +88,10 @@ def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
 
 
 def released_captions(db: Database) -> dict[MomentId, str] | None:
-    """Return the caption of every moment that a release may show: its first accepted imprecise one.
+    """Map each moment to the caption that a release may publish: the first accepted rewrite for the moment.
 
-    Return None if no caption was rewritten. Moments whose captions all wait or were rejected are left out, because
-    published texts may contain names.
+    Moments without an accepted rewrite are left out, because published texts may contain names. Return None if no
+    caption was ever rewritten.
     """
     if db.conn.execute("SELECT 1 FROM caption WHERE kind = 'rewritten' LIMIT 1").fetchone() is None:
         return None
@@ -99,9 +103,9 @@ def released_captions(db: Database) -> dict[MomentId, str] | None:
 
 
 def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
-    """Replace all imprecise captions by these, except those that a person decided on.
+    """Replace all rewritten captions by the given ones, except those that a lead decided on.
 
-    No query may point at the replaced ones.
+    The caller makes sure that no query was drawn from a rewrite that is replaced.
     """
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
     decided_sources = decided_captions(db)  # a person may have decided while a model was at work
@@ -122,12 +126,15 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
 
 
 def any_query(db: Database) -> bool:
-    """Return whether queries were drawn; from then on, the texts of captions are fixed."""
+    """Return whether any query was drawn from the captions; rewrites are fixed from then on."""
     return db.conn.execute("SELECT 1 FROM query LIMIT 1").fetchone() is not None
 
 
 def kept_answers(db: Database, rewriter: str) -> dict[str, str]:
-    """Map each text to the rewrite stored for this version of a rewriter; the rewrite is empty if none was usable."""
+    """Map each text that a language model was asked to rewrite to its stored answer.
+
+    An answer is empty if the model gave no usable rewrite. `rewriter` is the version: model, prompt and temperature.
+    """
     return dict(db.conn.execute("SELECT text, answer FROM rewrite_answer WHERE rewriter = ?", [rewriter]).fetchall())
 
 
@@ -140,9 +147,10 @@ def keep_answers(
     *,
     at: float,
 ) -> None:
-    """Store one request to `host` with its answers, and the numbers of tokens sent and received.
+    """Store one request to a language model at `host`: its answers, and the numbers of tokens sent and received.
 
-    If an answer to a text is stored already, it stays, and the new one is not stored.
+    `rewriter` is the version (model, prompt and temperature). `answers` maps each text to its rewrite. An answer that
+    is already stored for a text stays, and the new one is dropped.
     """
     request = insert_returning_id(
         db,
@@ -157,7 +165,7 @@ def keep_answers(
 
 
 def endpoint_usage(db: Database, rewriters: Sequence[str]) -> Usage:
-    """Return the usage of all requests of these versions, in all runs."""
+    """Return the requests and tokens that all runs with these rewriter versions used at a language model's endpoint."""
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
         "count(*) - count(tokens_in + tokens_out) FROM rewrite_request "
@@ -173,7 +181,11 @@ _WITH_SOURCE = "caption c JOIN caption s ON s.caption_id = c.source_caption_id"
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """A rewrite with its published text and the decision on it; `lead` is None if the command line decided."""
+    """A rewrite with its published text and the decision on it, if there is one.
+
+    `decided_at` is in seconds since 1970. `lead` is the name of the lead who decided; None if a command decided, or
+    nobody yet.
+    """
 
     published: str
     text: str
@@ -184,7 +196,7 @@ class DecisionRow:
 
 
 def counts(db: Database) -> RewriteCounts:
-    """Count imprecise captions by their status."""
+    """Count rewritten captions by their status."""
     row = db.conn.execute(
         "SELECT coalesce(sum(accepted), 0), coalesce(sum(attempts > 1), 0), "
         "coalesce(sum(accepted = 0 AND decided_at IS NULL), 0), coalesce(sum(accepted AND rule_version = ?), 0), "
@@ -195,7 +207,10 @@ def counts(db: Database) -> RewriteCounts:
 
 
 def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
-    """Return (first caption, number of captions, published text, rewrite, reason) of the first texts that wait."""
+    """Return the first `limit` published texts whose rewrite needs a lead's decision.
+
+    Each tuple is (id of the first rewritten caption, number of captions, published text, rewrite, reason).
+    """
     return [
         (row[0], row[1], row[2], row[3], from_stored(row[4]))
         for row in db.conn.execute(
@@ -209,7 +224,7 @@ def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
 
 
 def decision_row(db: Database, caption_id: int) -> DecisionRow | None:
-    """Return a rewrite with the decision on it; None if there is no such rewrite."""
+    """Return a rewrite with the decision on it; None if no rewritten caption has this id."""
     row = db.conn.execute(
         f"SELECT trim(s.text), c.text, c.accepted, c.decided_at, c.decided_by, a.name FROM {_WITH_SOURCE} "
         "LEFT JOIN annotator a ON a.annotator_id = c.decided_by WHERE c.caption_id = ?",
@@ -219,11 +234,10 @@ def decision_row(db: Database, caption_id: int) -> DecisionRow | None:
 
 
 def decide(db: Database, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Accept `text` for every waiting rewrite of a published text; if `text` is None, reject these rewrites.
+    """Accept `text` as the rewrite of all captions with a published text; if `text` is None, reject their rewrites.
 
-    Return how many rewrites were waiting.
-
-    If two captions of one moment would get the same text, only the first is accepted; the second is rejected.
+    Only rewrites that wait for a decision change. If two captions of one moment would get the same text, only the first
+    is accepted; the second is rejected. Return how many rewrites were waiting.
     """
     waiting_captions = db.conn.execute(
         f"SELECT c.caption_id, c.moment_id, c.text FROM {_WITH_SOURCE} WHERE {_WAITS} AND trim(s.text) = ? "
@@ -249,7 +263,7 @@ def decide(db: Database, published: str, text: str | None, *, at: float, by: Ann
 
 
 def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
-    """Return this lead's last decision that was not taken back; None if there is none."""
+    """Return the last decision on a rewrite that this lead made and did not undo; None if there is none."""
     row = db.conn.execute(
         f"SELECT c.caption_id, trim(s.text), iif(c.accepted, c.text, NULL) FROM {_WITH_SOURCE} "
         # Of captions decided together, an accepted one shows the decision: others may be rejected as duplicates.
@@ -260,7 +274,10 @@ def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
 
 
 def take_back(db: Database, caption_id: int) -> int:
-    """Put the rewrites decided together with this caption back to waiting, and return how many they are."""
+    """Undo the decision on a rewritten caption, and on all others decided with it; return their number.
+
+    They need a decision again, and have their earlier texts.
+    """
     ids = [
         row[0]
         for row in db.conn.execute(
@@ -293,9 +310,9 @@ _HANDED_OUT = (
 
 
 def count_accepted(db: Database, search: str) -> int:
-    """Count the captions in use whose text or video name contains every word of `search`.
+    """Count the captions in use that match `search`: each of its words occurs in the text or in the video's name.
 
-    Captions in use are accepted imprecise captions, and published captions without an accepted imprecise one.
+    In use are accepted rewrites, and published captions without one.
     """
     where, words = _search_condition(search)
     row = db.conn.execute(
@@ -307,9 +324,10 @@ def count_accepted(db: Database, search: str) -> int:
 
 
 def accepted_captions(db: Database, search: str, first: int, most: int) -> list[AcceptedCaption]:
-    """Return the captions that `count_accepted` counts, sorted by video and time.
+    """Return at most `most` captions in use that match `search`, sorted by video and time; skip the first `first`.
 
-    The first `first` of them are skipped, and at most `most` are returned.
+    In use are accepted rewrites, and published captions without one. A caption matches if each word of `search` occurs
+    in its text or in its video's name.
     """
     where, words = _search_condition(search)
     order = "ORDER BY v.name, m.start_s, c.caption_id"
@@ -321,7 +339,10 @@ def accepted_captions(db: Database, search: str, first: int, most: int) -> list[
 
 
 def accepted_caption(db: Database, caption_id: int) -> AcceptedCaption | None:
-    """Return one caption in use; None if there is no such caption."""
+    """Return the caption with this id; None if it is not in use, or does not exist.
+
+    In use are accepted rewrites, and published captions without one.
+    """
     return next(iter(_accepted_where(db, " AND c.caption_id = ?", [caption_id], "")), None)
 
 
@@ -343,9 +364,9 @@ def _accepted_where(db: Database, where: str, values: Sequence[object], rest: st
 
 
 def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
-    """Give a caption, and the query drawn with the same text, another text.
+    """Change the text of a caption, and of the query that was drawn from it with the same text.
 
-    Return False, and change nothing, if another caption of the moment or another query has the text already.
+    Return False, and change nothing, if another caption of the moment or another query already has this text.
     """
     taken = db.conn.execute(
         "SELECT 1 FROM caption c JOIN caption mine ON mine.caption_id = ? AND mine.moment_id = c.moment_id "

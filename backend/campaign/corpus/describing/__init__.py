@@ -1,1 +1,1 @@
-"""Describe videos: people mark moments and write a sentence for each, and leads accept these as captions."""
+"""Let annotators mark moments in videos and write a sentence for each; leads accept these descriptions as captions."""

@@ -1,4 +1,7 @@
-"""Data types of describing: what a browser sends, the status of descriptions, and what people are shown."""
+"""Define the data types of describing, in which annotators mark moments in videos and write a sentence for each.
+
+A description is a marked moment with its sentence. A describer is an annotator who writes descriptions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ LONGEST_WORDS = 500
 
 
 class DescriptionStatus(StrEnum):
-    """The status of a description."""
+    """The status of a description (a marked moment with its sentence)."""
 
     WAITING = "waiting"
     """The description waits for a lead."""
@@ -28,7 +31,10 @@ class DescriptionStatus(StrEnum):
 
 
 class DescriptionAct(StrEnum):
-    """An action on a description. Its author writes and withdraws it; a lead takes all other actions."""
+    """An action on a description (a marked moment with its sentence).
+
+    The author writes and withdraws it; a lead takes all other actions.
+    """
 
     WRITTEN = "written"
     WITHDRAWN = "withdrawn"
@@ -39,7 +45,7 @@ class DescriptionAct(StrEnum):
 
 
 class DescribeKind(StrEnum):
-    """The kinds of events that a browser sends."""
+    """What an annotator did on the page for describing: write a description, change it, or withdraw it."""
 
     DESCRIBE = "describe"
     REDESCRIBE = "redescribe"
@@ -48,10 +54,12 @@ class DescribeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DescribeEvent:
-    """An action of a describer. The browser makes `key` once for each, so that sending an event twice changes nothing.
+    """An action on the page for describing, as a browser sends it: a description is written, changed or withdrawn.
 
-    `description` is the name that the browser gave the description. `start_s` is the time of its first frame, and
-    `end_s` that of the first frame after it, in seconds on the video's time line.
+    `key` identifies the action, so that sending it twice changes nothing. `description` is a key that the browser made
+    for the description, and `video` the id of the video as text. `start_s` is the time of the first frame marked, and
+    `end_s` that of the first frame after the moment. Both are in seconds on the video's time line. `elapsed_ms` and
+    `active_ms` say how long the annotator worked on it.
     """
 
     key: str
@@ -69,7 +77,10 @@ class DescribeEvent:
 
 @dataclass(frozen=True, slots=True)
 class RefusedEvent:
-    """An event that cannot count, and the reason, worded for its author. It is kept in the event log."""
+    """An action of an annotator that the server refused, with the reason, addressed to the annotator.
+
+    `key` is the key of the action. The action is kept in the event log.
+    """
 
     key: str
     message: str
@@ -77,10 +88,10 @@ class RefusedEvent:
 
 @dataclass(frozen=True, slots=True)
 class MyDescription:
-    """A description as its author sees it.
+    """A description (a marked moment with its sentence) as its author sees it.
 
-    `words` is the lead's comment on a returned description. `notes` are hints, such as a name in the sentence; they
-    never block.
+    `words` is the lead's comment if the lead sent the description back. `notes` are hints, such as that the sentence
+    may contain a name; the author may ignore them.
     """
 
     description: str
@@ -95,10 +106,11 @@ class MyDescription:
 
 @dataclass(frozen=True, slots=True)
 class DescribeAnswer:
-    """The answer to the events that a browser sent.
+    """The server's answer to the actions that a describer's browser sent.
 
-    `accepted` are the keys of saved events. `mine` are the descriptions that these events were about, in their current
-    state. `returned` are all descriptions that leads sent back to this person.
+    `accepted` are the keys of saved actions, and `refused` are the refused ones with reasons. `mine` are the
+    descriptions that the actions were about, in their current state. `returned` are all descriptions that leads sent
+    back to this person.
     """
 
     accepted: Sequence[str]
@@ -109,12 +121,13 @@ class DescribeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VideoWork:
-    """A video for one person to describe.
+    """A video that one annotator may describe, with what the page shows about it.
 
-    `clip` is the address of the whole video as a clip, which starts at 0. `frames` is the address of the times of all
-    its frames, in seconds; the first need not be 0. `shots` and `taken` (what others described) are spans in seconds.
-    `wanted` is how many descriptions of all people together the video should have, None if there is no limit; `written`
-    is how many it has. `ready` means that the clip exists; otherwise the first request has to wait until it is made.
+    `key` is its id as text. `clip` is the address of the whole video as a clip whose times start at 0. `frames` is the
+    address of a list of the times of all frames, in seconds; the first time may differ from 0. `shots` and `taken`
+    (what others described) are spans in seconds. `mine` are this person's descriptions. `wanted` is how many
+    descriptions the video should have from all people together, None if there is no limit; `written` is how many it
+    has. `ready` means that the clip exists; otherwise the first request has to wait until it is made.
     """
 
     key: str
@@ -133,7 +146,11 @@ class VideoWork:
 
 @dataclass(frozen=True, slots=True)
 class DescribingGuideline:
-    """The guideline for describers, one rule a line. `seen` means that this person was shown this version."""
+    """A version of the instructions for describers, one rule a line.
+
+    `seen` means that this person was shown this version. `reason` says why it replaced the earlier version. `since` is
+    the time when it did, in seconds since 1970. `by` is the name of the author.
+    """
 
     version: int
     text: str
@@ -145,7 +162,10 @@ class DescribingGuideline:
 
 @dataclass(frozen=True, slots=True)
 class DescriberSelf:
-    """A describer. `written` counts their descriptions without withdrawn ones, `accepted` those that leads accepted."""
+    """An annotator who describes videos, with the numbers of their descriptions.
+
+    `written` counts their descriptions without withdrawn ones, `accepted` those that leads accepted.
+    """
 
     person: AnnotatorId
     name: str
@@ -155,7 +175,10 @@ class DescriberSelf:
 
 @dataclass(frozen=True, slots=True)
 class DescribeWork:
-    """The work for one describer: the next videos, how many more there are, and the guideline."""
+    """What the page for describing shows to an annotator: the next videos and the guideline.
+
+    `more` is how many other videos they may describe. `me` is the annotator with their counts.
+    """
 
     videos: Sequence[VideoWork]
     more: int
@@ -165,11 +188,12 @@ class DescribeWork:
 
 @dataclass(frozen=True, slots=True)
 class DescribingChoice:
-    """A lead's settings for describing: `people` may describe `videos` while `open` is True.
+    """A lead's settings for describing: who may describe which videos, and how many descriptions are wanted.
 
-    With `people` None, everybody may describe. With `videos` None, all videos may be described.
-
-    At most one of `per_video` (descriptions) and `per_minute` (descriptions a minute of video) is set.
+    Describing is possible while `open` is True. With `people` None, all annotators may describe. With `videos` None,
+    all videos may be described. At most one of `per_video` (descriptions) and `per_minute` (descriptions a minute of
+    video) is set. `at` is when the settings were made (seconds since 1970), and `by` the lead's name; empty for the
+    command line.
     """
 
     open: bool = False
@@ -182,7 +206,7 @@ class DescribingChoice:
 
 
 class DescriptionSort(StrEnum):
-    """The orders of a lead's list."""
+    """The sort key of the lead's list of descriptions."""
 
     AGE = ""
     """By arrival, the oldest first."""
@@ -193,9 +217,10 @@ class DescriptionSort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DescriptionFilter:
-    """The descriptions that a lead wants to see. With the `status` None, these are all but withdrawn ones.
+    """Which descriptions a lead's list shows, and in which order.
 
-    `text` is searched in sentence, video and author, ignoring case.
+    With `status` None, the list shows all but withdrawn ones. Each word of `text` has to occur in the sentence, the
+    video's name or the author's name, ignoring case.
     """
 
     status: DescriptionStatus | None = DescriptionStatus.WAITING
@@ -207,7 +232,10 @@ class DescriptionFilter:
 
 @dataclass(frozen=True, slots=True)
 class DescriptionLine:
-    """A row of a lead's list. `sentence` of an accepted description is its caption."""
+    """A description in the lead's list, one row. If it is accepted, `sentence` is the caption that it became.
+
+    `description` is its key, and `author` the annotator's name.
+    """
 
     description: str
     video: str
@@ -220,9 +248,10 @@ class DescriptionLine:
 
 @dataclass(frozen=True, slots=True)
 class SameSeconds:
-    """A description, or a moment of the project with its captions, that shows the same seconds as a given description.
+    """Another description, or a moment of the project, that shows nearly the same seconds as a given description.
 
-    `moment_id` is None for a description that is no moment (yet). `description` is empty for a moment.
+    For a moment of the project, `sentence` has its captions, and `description` is empty. For a description,
+    `description` is its key, and `moment_id` is None unless it was accepted as a moment.
     """
 
     start_s: float
@@ -236,11 +265,12 @@ class SameSeconds:
 
 @dataclass(frozen=True, slots=True)
 class DescriptionReview:
-    """A description as a lead sees it.
+    """A description (a marked moment with its sentence), with all that a lead needs to accept it or send it back.
 
-    `sentence` is the author's, `caption` is the text that a lead accepted. `words` is the comment with which a lead
-    sent it back. `notes` are hints about the sentence. `beside` lists what shows the same seconds (an IoU of .7 or
-    more). `last` is the last action: which, by whom, and when.
+    `sentence` is the author's text. `caption` is the text that a lead accepted; empty until then. `revision` counts the
+    author's versions, from 1. `words` is the comment with which a lead sent it back. `notes` are hints about the
+    sentence. `beside` lists other moments and descriptions of the same seconds (IoU 0.7 or more). `last` is (last
+    action, who did it, when in seconds since 1970).
     """
 
     description: str
@@ -261,7 +291,7 @@ class DescriptionReview:
 
 @dataclass(frozen=True, slots=True)
 class DescriberFigures:
-    """One person's descriptions by their status, and the time spent on them."""
+    """One annotator's numbers of descriptions by status, and the time spent on describing in hours."""
 
     name: str
     waiting: int
@@ -272,10 +302,10 @@ class DescriberFigures:
 
 @dataclass(frozen=True, slots=True)
 class DescribingFigures:
-    """The progress of describing.
+    """The progress of describing, overall and for each annotator.
 
-    `videos` counts the chosen videos, and `described` those of them with a description. `enough` counts the chosen
-    videos with as many descriptions as are wanted; it is None if no number was set.
+    `videos` counts the videos that may be described, and `described` those with at least one description. `enough`
+    counts those with as many descriptions as the lead wanted; it is None if the lead set no number.
     """
 
     videos: int

@@ -1,7 +1,9 @@
-"""Open and close describing, choose people and videos, and write the guideline for describers.
+"""Let leads open and close describing, choose who may describe which videos, and write the guideline for it.
 
-*Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events. Work that
-is still in a browser when describing is closed is saved when it arrives. All versions of the guideline stay on record.
+In describing, annotators mark moments in videos and write a sentence for each. If a browser still holds unsent work
+when describing is closed, the work is saved when it arrives. All versions of the guideline are kept.
+
+*Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events.
 """
 
 from dataclasses import replace
@@ -27,17 +29,18 @@ from backend.store.connection import Database, reading, writing
 
 @permissions.in_charge
 def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
-    """Return the current choice: whether describing is open, for whom, in which videos, and how much is wanted."""
+    """Return the current settings: whether describing is open, for whom, in which videos, and how many are wanted."""
     with reading(project.store) as db:
         return descriptions.current_choice(db)
 
 
 @permissions.in_charge
 def choose_describing(project: Project, by: Lead | Operator, choice: DescribingChoice, *, now: float) -> None:
-    """Open describing for these people and videos, or close it.
+    """Store new settings for describing: open it for the given people and videos, or close it.
 
     Raises:
-        ProjectError: unknown people or videos, leads, an empty choice, or impossible amounts. It names every problem.
+        ProjectError: a person or video does not exist, a person is a lead, nobody or nothing is chosen, or a number is
+            out of range. The error names every problem.
     """
     with writing(project.store) as db:
         _choose(db, by, choice, now=now)
@@ -45,7 +48,7 @@ def choose_describing(project: Project, by: Lead | Operator, choice: DescribingC
 
 @permissions.in_charge
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """Close describing, and return whether it was open. The choice of people and videos is kept."""
+    """Close describing, and return whether it was open; the chosen people and videos stay chosen."""
     with writing(project.store) as db:
         choice = descriptions.current_choice(db)
         if choice.open:
@@ -55,26 +58,26 @@ def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bo
 
 @permissions.signed_in
 def may_describe(project: Project, person: Lead | Annotator) -> bool:
-    """Return whether describing is open for a person. It never is for leads and paused annotators."""
+    """Return whether a person may describe videos now; never True for leads and paused annotators."""
     return isinstance(person, Annotator) and is_open_for(project.store.db, person)
 
 
 @permissions.signed_in
 def describing_comes_first(project: Project, person: Lead | Annotator) -> bool:
-    """Return whether a person may describe and has nothing to grade, because no pair was handed out yet."""
+    """Return whether a person may describe videos and has nothing to grade, because the project has no pairs yet."""
     return may_describe(project, person) and descriptions.has_no_pairs(project.store.db)
 
 
 def is_open_for(db: Database, me: Annotator) -> bool:
-    """Return whether this person may describe now. Paused people may not."""
+    """Return whether an annotator may describe videos now; False while they are paused."""
     return descriptions.is_open_for(db, me.annotator_id) and people.standing_pause(db, me.annotator_id) is None
 
 
 def require_open(db: Database, me: Annotator) -> None:
-    """Check that this person may describe now.
+    """Check that an annotator may describe videos now.
 
     Raises:
-        NotAllowed: describing is closed, or not open for this person, or they are paused.
+        NotAllowed: describing is closed, this person was not chosen for it, or they are paused.
     """
     if people.standing_pause(db, me.annotator_id) is not None:
         raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
@@ -142,7 +145,7 @@ def describing_guideline(project: Project, by: Lead | Operator) -> DescribingGui
 def reword_describing(
     project: Project, by: Lead | Operator, text: str, reason: str, *, based_on: int | None = None, now: float
 ) -> int:
-    """Replace the guideline for describers. Everybody is shown the new version once.
+    """Replace the guideline for annotators who describe videos; each of them is shown the new version once.
 
     Args:
         project: the project.
@@ -156,7 +159,7 @@ def reword_describing(
         The number of the new version.
 
     Raises:
-        Overtaken: there is another version by now.
+        Overtaken: somebody has stored another version after `based_on`.
         ProjectError: the text is empty or too long, there is no reason, or nothing changed.
     """
     text = "\n".join(line for line_ in text.splitlines() if (line := tidy(line_)))

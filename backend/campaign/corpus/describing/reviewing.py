@@ -1,4 +1,6 @@
-"""List descriptions for leads; accept one as a caption, send it back with a comment, or undo either.
+"""Let leads list descriptions (moments that annotators marked, with a sentence) and decide on them.
+
+A lead accepts a description as a caption, sends it back with a comment, or undoes either.
 
 *Reads* descriptions, moments. *Writes* moment, caption, description, description_act, events.
 """
@@ -58,22 +60,25 @@ def count_descriptions(project: Project, by: Lead | Operator, filter_: Descripti
 def find_descriptions(
     project: Project, by: Lead | Operator, filter_: DescriptionFilter, *, first: int = 0, most: int = 25
 ) -> list[DescriptionLine]:
-    """Return a page of the descriptions that a filter matches: at most `most`, from number `first` on.
+    """Return one page of the descriptions that a filter matches, in the filter's order.
 
-    Descriptions are counted from 0.
+    `first` is the index of the first one to return, from 0, and `most` how many to return at most.
     """
     return reviewed.page(project.store.db, filter_, first, most)
 
 
 @permissions.in_charge
 def description_keys(project: Project, by: Lead | Operator, filter_: DescriptionFilter) -> list[str]:
-    """Return the keys of all descriptions that a filter matches, in its order, for moving from one to the next."""
+    """Return the keys of all descriptions that a filter matches, in the filter's order.
+
+    Pages use them to go to the next or the previous description.
+    """
     return reviewed.keys(project.store.db, filter_)
 
 
 @permissions.in_charge
 def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
-    """Return the progress of describing, overall and by person."""
+    """Return how many videos have descriptions, and how many descriptions each annotator wrote, by status."""
     with reading(project.store) as db:
         choice, videos = descriptions.current_choice(db), reviewed.per_video(db)
         counts = [(wanted_count(seconds, choice.per_video, choice.per_minute), written) for seconds, written in videos]
@@ -88,7 +93,10 @@ def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigur
 
 @permissions.in_charge
 def descriptions_csv(project: Project, by: Lead | Operator) -> str:
-    """Return all descriptions that were not withdrawn as CSV, by video and time; times of writing are in UTC."""
+    """Return all descriptions except withdrawn ones as CSV text, sorted by video and time.
+
+    Times of writing are in UTC.
+    """
     with reading(project.store) as db:
         rows = descriptions.where(db, "d.status <> 'withdrawn'", [], "ORDER BY v.name, d.start_s, d.description_id")
         lines = []
@@ -121,7 +129,7 @@ _DID = {
 
 @permissions.in_charge
 def description(project: Project, by: Lead | Operator, key: str) -> DescriptionReview | None:
-    """Return one description with all that a lead needs to decide on it; None if there is no such description."""
+    """Return a description with everything that a lead needs to decide on it; None if there is no such description."""
     with reading(project.store) as db:
         row = descriptions.by_key(db, key)
         if row is None:
@@ -155,20 +163,22 @@ def accept_description(
     seen: int,
     now: float,
 ) -> None:
-    """Make a description a caption, of a new moment or of one that shows the same seconds.
+    """Accept a description as a caption of a new moment, or of an existing moment with nearly the same seconds.
 
     Args:
         project: the project.
         lead: who accepts.
         key: which description.
-        sentence: the sentence as the lead edited it; None takes the author's.
-        into: the moment to caption; None takes the moment with exactly its seconds, made if it is missing.
-        seen: the revision that the lead looked at.
+        sentence: the caption as the lead edited it; None takes the author's sentence.
+        into: the existing moment that gets the caption. None takes the moment with exactly the described seconds, and
+            adds it if there is none.
+        seen: the revision of the description that the lead looked at.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: its author or another lead changed it since.
-        ProjectError: no such description, an empty or too long sentence, or a moment that shows other seconds.
+        Overtaken: its author or another lead has changed it since `seen`.
+        ProjectError: there is no such description, the sentence is empty or too long, or the moment `into`
+            shows other seconds.
     """
     with writing(project.store) as db:
         row = _require_row(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
@@ -202,11 +212,13 @@ def accept_description(
 
 @permissions.lead_only
 def return_description(project: Project, lead: Lead, key: str, words: str, *, seen: int, now: float) -> None:
-    """Send a description back to its author, with a comment on what to change.
+    """Send a description back to its author, with the comment `words` on what to change.
+
+    `seen` is the revision that the lead looked at.
 
     Raises:
-        Overtaken: its author or another lead changed it since.
-        ProjectError: no such description, or the comment is empty or too long.
+        Overtaken: its author or another lead has changed it since `seen`.
+        ProjectError: there is no such description, or the comment is empty or too long.
     """
     words = tidy(words)
     if not words:
@@ -223,14 +235,16 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
 
 @permissions.lead_only
 def take_back_description(project: Project, lead: Lead, key: str, *, now: float) -> DescriptionAct:
-    """Undo a lead's decision to accept a description or to send it back, and return which it was.
+    """Undo the decision to accept a description or to send it back, so that it needs a decision again.
 
-    The description waits for a decision again. The moment and the caption that accepting made are removed, unless other
-    descriptions use them.
+    The moment and the caption that were added when it was accepted are removed, unless something else uses them.
+
+    Returns:
+        Which decision was undone, `ACCEPTED` or `RETURNED`.
 
     Raises:
-        Overtaken: its author changed it meanwhile, or the decision was undone already.
-        ProjectError: no such description, or its moment or caption is already in use.
+        Overtaken: its author has changed it meanwhile, or the decision was undone already.
+        ProjectError: there is no such description, or its moment or caption is already in use.
     """
     with writing(project.store) as db:
         row = _require_row(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
@@ -263,9 +277,9 @@ def _require_row(
 
 
 def _beside(db: Database, row: DescriptionRow) -> list[SameSeconds]:
-    """Return the other moments and the other descriptions that show the same seconds as a description.
+    """Return the other moments and descriptions that show nearly the same seconds as a description.
 
-    Each of these moments could get the sentence of the description as another caption.
+    A lead may add the sentence to one of these moments as another caption.
     """
     moments = [
         SameSeconds(start_s, end_s, text, moment_id=moment_id)

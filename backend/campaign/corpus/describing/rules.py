@@ -1,4 +1,7 @@
-"""Rules of describing: permitted actions, wanted numbers of descriptions, and problems of a description."""
+"""Decide what may be done with a description, what is wrong with it, and how many descriptions a video needs.
+
+A description is a moment that an annotator marked in a video, with a sentence.
+"""
 
 import re
 from collections.abc import Collection, Sequence
@@ -29,12 +32,12 @@ _NEXT_SENTENCE = re.compile(r"[.!?]['\"”’)]*\s+\S")
 
 
 def is_allowed(act: DescriptionAct, status: DescriptionStatus) -> bool:
-    """Return whether a description of this status permits this action."""
+    """Return whether an action is allowed on a description with this status."""
     return status in _MAY[act]
 
 
 def description_problem(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:
-    """Return why this cannot be a description of a video of this length, worded for its author; None if it can.
+    """Return what is wrong with a description of a video, addressed to its author; None if it is valid.
 
     >>> description_problem(4.0, 2.0, "A dog runs.", 9.0)
     'the end (2.00 s) is not after the start (4.00 s): mark both again'
@@ -66,7 +69,9 @@ def description_problem(start_s: float, end_s: float, sentence: str, duration_s:
 
 
 def sentence_notes(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
-    """Return hints about a sentence for its author and a lead. They never block.
+    """Return hints on how to improve a description's sentence, such as to replace names; they may be ignored.
+
+    `cast` maps the names of characters to the phrases that replace them.
 
     >>> from backend.campaign.corpus.captions.rules import NOTHING_KNOWN
     >>> sentence_notes("Then Mona laughed. She was happy.", {}, NOTHING_KNOWN)  # doctest: +NORMALIZE_WHITESPACE
@@ -99,7 +104,7 @@ def sentence_notes(sentence: str, cast: dict[str, str], known: Known) -> list[st
 
 
 def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Return whether two spans of a video count as the same: their IoU, computed exactly, is `SAME_SPAN` or more.
+    """Return whether two spans (start, end) of a video count as the same: their IoU, computed exactly, is at least 0.7.
 
     >>> same_span((0.0, 10.0), (0.0, 7.0)), same_span((0.0, 10.0), (0.0, 6.9))
     (True, False)
@@ -110,7 +115,7 @@ def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 def wanted_count(duration_s: float, per_video: int | None, per_minute: float | None) -> int | None:
-    """Return how many descriptions a video should have, at least one; None if no number was set.
+    """Return how many descriptions a video should have, at least one; None if the lead set no number.
 
     >>> wanted_count(90.0, None, 2.0), wanted_count(3.0, None, 2.0)
     (3, 1)
@@ -125,7 +130,7 @@ def wanted_count(duration_s: float, per_video: int | None, per_minute: float | N
 def video_order(
     videos: Sequence[tuple[str, int, bool]], returned: Collection[str], mine: Collection[str], me: int, secret: bytes
 ) -> list[str]:
-    """Return the videos in the order in which one person should work on them.
+    """Return the keys of videos in the order in which one annotator should describe them.
 
     Videos with returned descriptions come first, then those that the person has begun, then new ones. Videos that have
     enough descriptions come last. New videos with the fewest descriptions come before other new ones. Otherwise the

@@ -1,8 +1,10 @@
-"""Return what a describer's page shows, and store each event that describers send exactly once.
+"""Give an annotator the videos to describe, and store the descriptions that their browser sends, each exactly once.
+
+A description is a moment that the annotator marked, with a sentence. It is accepted even if it arrives after describing
+was closed, or if the video already has as many as wanted. During a pause, everything is refused.
 
 *Reads* choices, descriptions, shots, videos, pauses, the name mapping. *Writes* description, description_act,
-describing_seen, events (refusals). Work done while describing was open still counts after it was closed, and beyond
-the wanted number. Nothing counts during a pause.
+describing_seen, events (refusals).
 """
 
 from collections import defaultdict
@@ -55,10 +57,10 @@ MOST_VIDEOS = 40
 
 @permissions.annotator_only
 def describe_work(project: Project, person: Annotator) -> DescribeWork:
-    """Return what an annotator may describe now: videos with shots, own descriptions, and spans that others described.
+    """Return the videos that an annotator may describe now, with shots and with what they and others described there.
 
     Raises:
-        NotAllowed: describing is not open for them.
+        NotAllowed: describing is not open for this annotator.
     """
     with reading(project.store) as db:
         opening.require_open(db, person)
@@ -112,7 +114,10 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
 def author_view(
     project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]
 ) -> list[MyDescription]:
-    """Return descriptions as their author, `person`, sees them, each with hints."""
+    """Return descriptions as their author sees them, each with hints, for example that the sentence may contain a name.
+
+    `person` is the author of all `rows`.
+    """
     if not rows:
         return []
     names, known = usable_name_mapping(project), known_words()
@@ -141,7 +146,10 @@ def author_view(
 
 
 def usable_name_mapping(project: Project) -> dict[str, str]:
-    """Return the name mapping for hints about names; empty while its file has errors, which other commands report."""
+    """Return the phrases that replace character names, to give hints about names in sentences.
+
+    The result is empty if `cast.csv` or the settings have errors. Those are not reported here.
+    """
     try:
         return name_mapping_of(project)
     except InputError:
@@ -150,12 +158,12 @@ def usable_name_mapping(project: Project) -> dict[str, str]:
 
 @permissions.annotator_only
 def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
-    """Return a whole video as a clip, for a person who may describe it now or could describe it earlier.
+    """Return a whole video as a clip, for an annotator who may describe it now or could describe it earlier.
 
     Args:
         project: the project.
         person: who describes.
-        video: its key, a number as text.
+        video: the id of the video, as text.
 
     Raises:
         ProjectError: this person may not describe the video, or is paused.
@@ -191,7 +199,7 @@ def _video_clip(project: Project, db: Database, video: str) -> ClipJob:
 
 @permissions.annotator_only
 def note_describing_seen(project: Project, person: Annotator, version: int, *, now: float) -> None:
-    """Record that an annotator was shown a version of the guideline for describers.
+    """Record that an annotator was shown a version of the guideline for describing.
 
     Raises:
         ProjectError: there is no such version.
@@ -211,11 +219,13 @@ def _by_video(descriptions_: Sequence[MyDescription]) -> dict[str, list[MyDescri
 
 @permissions.annotator_only
 def describe_frames(project: Project, person: Annotator, video: str) -> list[float]:
-    """Return the times of all frames of a video, in seconds on its own time line; the first need not be 0.
+    """Return the times of all frames of a video, in seconds on its own time line; the first time may differ from 0.
+
+    `video` is the id of the video, as text.
 
     Raises:
-        ProjectError: this person may not describe the video, or is paused.
-        VideoUnreadable: there is no file, or nothing of it can be shown.
+        ProjectError: this annotator may not describe the video, or is paused.
+        VideoUnreadable: the video's file is unknown, or has no readable frame.
     """
     from backend.media.frames import frame_times  # loads PyAV
 
@@ -229,11 +239,13 @@ _ACCEPTED = said("a lead has accepted this description: to change it, ask them t
 def describe_exchange(
     project: Project, person: Annotator, events: Sequence[DescribeEvent], *, now: float
 ) -> DescribeAnswer:
-    """Store the events that a describer's browser sends, in their order. Sending an event again changes nothing.
+    """Store what an annotator did on the page for describing, as sent by the browser, in the order given.
+
+    Sending an action again changes nothing. The answer says which actions were accepted or refused.
 
     Raises:
-        NotAllowed: describing was never open for this person.
-        StoreUnavailable: the database cannot be written; events without an answer may be sent again.
+        NotAllowed: this annotator was never allowed to describe.
+        StoreUnavailable: the database cannot be written. Send all actions without an answer again.
     """
     store = project.store
     with reading(store) as db:
@@ -257,9 +269,9 @@ def describe_exchange(
 
 
 def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: float) -> str | None:
-    """Save an event. Return None if it counts, or else the reason why it cannot, worded for its author.
+    """Save an action of an annotator. Return None if it is accepted, or the reason for refusing it.
 
-    Refused events are kept in the log.
+    The reason is addressed to the annotator. Refused actions are kept in the event log.
     """
     with writing(store) as db:
         me = person.annotator_id
@@ -295,7 +307,11 @@ def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: 
 def _event_video(
     db: Database, person: Annotator, event: DescribeEvent, row: DescriptionRow | None
 ) -> tuple[VideoId | None, str | None]:
-    """Return the video of an event, and the reason why the event cannot count; None if it can."""
+    """Return the id of the video that an action is about, and why the action is refused; None if it is accepted.
+
+    The id may be None if the action is refused. `row` is the description that the action is about, if it exists
+    already.
+    """
     if not event.key or not event.description:
         return None, said("the page sent something without a name: reload the page")
     if people.standing_pause(db, person.annotator_id) is not None:

@@ -43,10 +43,11 @@ class ImportReport:
     """The result of an import, with notes for the person who imports.
 
     `taken` are the numbers of accepted videos, moments and captions in the file. `videos`, `moments` and `captions`
-    count those of them that are new in the project. `measured` counts measured videos. `merged` counts entries that
-    repeat another, and `left_out` lists entries that were left out. `dry_run` means that nothing was written: the
-    report says what an import would write. `troubles` are problems of videos. The moments of such a video are left out
-    only if the duration of the video is unknown. `decoded` means that every picture of the measured videos was decoded.
+    count those of them that are new in the project. `measured` counts videos whose files were measured. `merged` counts
+    entries that repeat an earlier one, and `left_out` lists entries that were not imported, with reasons. `dry_run`
+    means that nothing was written; the report says what an import would write. `troubles` are problems of videos. The
+    moments of such a video are left out only if the duration of the video is unknown. `decoded` means that every frame
+    of the measured videos was decoded, to find damage.
     """
 
     format: str
@@ -78,7 +79,10 @@ def import_file(
     now: float,
     progress: Steps | None = None,
 ) -> ImportReport:
-    """Check an annotation file and write it; for arguments and errors, see `import_corpus`, which calls it."""
+    """Check an annotation file, and add its videos, moments and captions to the project.
+
+    For arguments and errors, see `import_corpus`, which calls this function.
+    """
     parsed = formats.parse(format, file_bytes(file), file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []
@@ -180,7 +184,7 @@ def _add(
     format_name: str,
     now: float,
 ) -> tuple[int, int, int]:
-    """Write checked moments; return how many videos, moments and captions are new."""
+    """Write checked moments with their videos and captions; return the numbers of new videos, moments and captions."""
     with writing(project.store) as db:
         corpus.rename_videos(db, new_names)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
@@ -192,7 +196,7 @@ def _add(
 
 @dataclass(frozen=True, slots=True)
 class _Durations:
-    """Seconds of every video of a file, with the problems and notes about them."""
+    """The duration in seconds of every video that an annotation file names, with problems and notes about durations."""
 
     seconds: dict[str, float]
     problems: list[Problem]
@@ -200,7 +204,10 @@ class _Durations:
 
 
 def _find_new_names(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
-    """Map the project's names of videos to the file's names, for videos that no annotation file has named yet."""
+    """Match videos of the project with videos that the file calls by another name, such as with an extension.
+
+    Only videos that no annotation file has named yet are matched. Returns the file's name by the project's name.
+    """
     with reading(project.store) as db:
         known, free = corpus.video_durations(db), corpus.unannotated_videos(db)
     file_names = dict.fromkeys(moment.video for moment in moments)
@@ -216,9 +223,10 @@ def _durations(
     unseen: set[str],
     file: str,
 ) -> _Durations:
-    """Return how long the videos are. Measured durations come first, then those of the project, then those of the file.
+    """Return the duration of every video that the annotation file names.
 
-    A video of `unseen` could not be measured; it may have no duration.
+    A duration measured now comes first, then the one that the project has stored, then the one in the file. `unseen`
+    are the names of videos that could not be measured; no problem is reported if such a video has no duration.
     """
     with reading(project.store) as db:
         known = {new_names.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
@@ -276,7 +284,7 @@ def _durations(
 
 
 def _id_problems(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
-    """Return a problem for each id of the file that belongs to another moment in the project."""
+    """Return a problem for each caption id in the file that already belongs to another moment of the project."""
     with reading(project.store) as db:
         ids = corpus.external_ids(db)
     problems = []

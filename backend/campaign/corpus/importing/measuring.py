@@ -49,13 +49,16 @@ def measure(
     where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos, by name. Contents that the project decoded before are not decoded again.
+    """Measure the duration, frame rate, size and content hash of videos, by name.
+
+    A file without damage is not decoded again if the project decoded the same content before.
 
     Args:
         project: the project, which determines how paths are stored.
         videos: maps each video's name to its source.
-        decode: decode every picture to find damage; None does so where that is cheap.
-        where: where videos are measured; see `survey`.
+        decode: whether to decode every frame, to find damage. None does so if the files are local and small; see
+            `survey`.
+        where: the processes or the cluster that measure; None for processes on this machine.
         progress: called with (videos measured, all).
     """
     with reading(project.store) as db:
@@ -79,7 +82,7 @@ def measure_named(
     where: Where | None,
     progress: Steps | None,
 ) -> tuple[Survey, list[VideoTrouble]]:
-    """Find and measure the file of every video that an annotation file names, and report problems of videos.
+    """Find and measure the file of every video that an annotation file names; also return the problems found.
 
     Args:
         project: the project.
@@ -87,13 +90,13 @@ def measure_named(
         new_names: maps the project's name of a video to the file's name, where they differ.
         videos: the folder that holds the video files.
         file: name of the annotation file, for messages.
-        fps: frames a second of folders of frames.
+        fps: the frame rate of videos that are folders of frames, in frames a second.
         decode: see `measure`.
         where: see `measure`.
         progress: see `measure`.
 
     Raises:
-        InputError: no video can be measured. It gives the reason for each video, at the first row that names the video.
+        InputError: no video can be measured. The error has the reason for each video, and the first row that names it.
     """
     first: dict[str, CaptionedMoment] = {}
     for moment in moments:
@@ -128,7 +131,7 @@ def measure_named(
 
 
 def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
-    """Return the videos of a folder, or below an address.
+    """Return the video files in a folder, or under a remote address.
 
     Raises:
         StorageUnavailable: the address cannot be read.
@@ -144,12 +147,12 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
 def find_by_content(
     contents: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
 ) -> dict[str, Source]:
-    """Find where videos lie now, by their content and under any name.
+    """Find videos whose files were moved or renamed, by comparing content; return the new source by video name.
 
     Args:
-        contents: maps the name of each lost video to its content.
-        candidates: files and folders of frames to look at, in order; only those of a fitting size are read.
-        taken: candidates that belong to other videos.
+        contents: maps the name of each missing video to its content.
+        candidates: files and folders of frames to look at, in order; only those of a matching size are read.
+        taken: candidates that belong to other videos, which are skipped.
     """
     found: dict[str, Source] = {}
     names: dict[int, dict[str, list[str]]] = {}
@@ -187,8 +190,8 @@ def register_folder(
     """Measure every video file (or folder of frames) in a folder and below it, and add those that can be read.
 
     A file whose name fits that of a video in the project (with or without its extension) belongs to that video. Any
-    other file becomes a video named by the file's path in the folder, without extension. A `dry_run` writes nothing.
-    For other arguments and errors, see `register_videos`, which calls it.
+    other file becomes a video named by the file's path in the folder, without extension. With `dry_run`, nothing is
+    written. For other arguments and errors, see `register_videos`, which calls this function.
     """
     if not videos.is_dir():
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
@@ -238,7 +241,7 @@ def register_folder(
 
 
 def _file_problem(videos: Path, path: Path, message: str) -> Problem:
-    """Return the problem of a file, without the file's name at the start of the message."""
+    """Return a problem that names a file by its path in the folder `videos`, so that the message need not repeat it."""
     why = message.values.get("why") if isinstance(message, Said) else None
     if not isinstance(why, str):
         why = message.removeprefix(path.name).lstrip(": ")
@@ -246,7 +249,7 @@ def _file_problem(videos: Path, path: Path, message: str) -> Problem:
 
 
 def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | None]) -> dict[Path, str]:
-    """Return the name of the video in each file: the project's name for it, if there is one."""
+    """Return the name of the video in each file: the name that the project has for it, or else the file's own."""
     names = {path: name for name, path in files.items()}
     for name in known:
         try:
@@ -261,7 +264,7 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
 def _refusal_reason(
     name: str, sha256: str, known: dict[str, str | None], names_by_content: dict[str, str]
 ) -> str | None:
-    """Return why a readable file is not added to the project; None if it is added."""
+    """Return why a readable video file cannot be added to the project; None if it can."""
     if fault := control_fault(name):
         return fault
     if not is_visible(name):

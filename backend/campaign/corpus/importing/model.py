@@ -1,4 +1,4 @@
-"""Data types of importing: parsed annotation files, entries left out, formats, and problems of videos."""
+"""Define the data types of importing: parsed annotation files, skipped entries, formats, and problems of videos."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,10 @@ END_SLACK_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Entries that were left out: why, how many, and the places of the first of them."""
+    """Entries of an annotation file that were not imported for the same reason: the reason and their number.
+
+    `where` says where the first few are in the file.
+    """
 
     why: str
     count: int
@@ -37,12 +40,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The contents of an annotation file, in file order.
+    """The contents of an annotation file: its captioned moments in file order, and remarks.
 
-    `format` is the name of its format. `left_out` lists entries that were left out. `merged` counts entries that repeat
-    the video, span and caption of an earlier one. `notes` are other remarks for the person who imports. `published`
-    means that the person who imports did not write the file: impossible entries are left out, and the file is not
-    refused. `end_slack_s` is how many seconds a moment may end after its video.
+    `format` is the name of its format. `left_out` lists entries that cannot be imported. `merged` counts entries that
+    repeat the video, span and caption of an earlier one. `notes` are other remarks for the user. `published` means that
+    the file is of a published corpus, which the user cannot correct. So impossible entries are left out, and the file
+    is not refused. `end_slack_s` is how many seconds a moment may end after the end of its video.
     """
 
     moments: list[CaptionedMoment]
@@ -56,10 +59,10 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Options for reading a file.
+    """Options for reading an annotation file.
 
-    `types` are the types of TVR's lines to keep; None keeps those that the paper uses. `columns` maps our names of
-    columns or fields to those of the file: `{"start": "begin"}`.
+    `types` are the types of TVR's lines to keep; None keeps those that the TVR-Ranking paper uses. `columns` maps
+    ReelRank's names of columns or fields to those in the file: `{"start": "begin"}`.
     """
 
     types: frozenset[str] | None = None
@@ -67,7 +70,7 @@ class ImportOptions:
 
 
 class Trouble(StrEnum):
-    """Kinds of video trouble. Clips of a damaged video can still be shown; with any other trouble they cannot."""
+    """What is wrong with a video. Clips of a damaged video can still be shown; with any other trouble they cannot."""
 
     MISSING = "missing"
     UNREADABLE = "unreadable"
@@ -78,7 +81,7 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VideoTrouble:
-    """A problem of one video, with a message."""
+    """A problem of one video, with a message that explains it."""
 
     video: str
     trouble: Trouble
@@ -92,9 +95,9 @@ Read = Callable[[bytes, str, ImportOptions], Parsed]
 class CorpusFormat:
     """A format of annotation files: its name, how to recognise it, and how to read it.
 
-    `entry` is half a sentence that says what one entry looks like. `fits(sample, options)` returns whether a file looks
-    like this format. `read(data, file, options)` parses the bytes of a file, and raises `InputError` with all problems
-    of the file. `takes` are the options (fields of `ImportOptions`) that work with this format.
+    `entry` is a phrase for messages that says what the file looks like. `fits(sample, options)` returns whether a file
+    looks like this format. `read(data, file, options)` parses the bytes of a file, and raises `InputError` with all
+    problems of the file. `takes` are the options (fields of `ImportOptions`) that work with this format.
     """
 
     name: str
@@ -106,7 +109,7 @@ class CorpusFormat:
 
 @dataclass(frozen=True, slots=True)
 class FoundVideo:
-    """A video file that was added to the project. `new` is False if the project had a video of this name before."""
+    """A video file that was added to the project; `new` is False if the project already had a video of this name."""
 
     name: str
     facts: VideoFacts
@@ -115,10 +118,10 @@ class FoundVideo:
 
 @dataclass(frozen=True, slots=True)
 class RegisterReport:
-    """The result of adding a folder of videos.
+    """The result of adding a folder of videos to a project.
 
-    `videos` are the added ones, in order of their names. `problems` are the files that were not added, each with the
-    reason, in order of the files.
+    `videos` are the added ones, sorted by name. `problems` are the files that were not added, each with the reason,
+    sorted by file.
     """
 
     videos: tuple[FoundVideo, ...]

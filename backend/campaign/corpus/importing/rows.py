@@ -1,6 +1,6 @@
-"""SQL for videos, moments and captions.
+"""Run the SQL for videos, moments and published captions.
 
-*Written by* `importing`; *read by* every feature after it.
+*Written by* `importing`; *read by* all later stages of a campaign.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,10 @@ class CaptionRow:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a video, wherever its file lies; `size_bytes` is 0 if it is unknown."""
+    """The content of a video file, by which the file is found again after it was moved or renamed.
+
+    `size_bytes` is 0 if it is unknown.
+    """
 
     sha256: str
     size_bytes: int
@@ -37,12 +40,12 @@ class Content:
 
 
 def video_durations(db: Database) -> dict[str, float]:
-    """Return the duration in seconds of every video, by name."""
+    """Return the duration of every video in seconds, by the video's name."""
     return dict(db.conn.execute("SELECT name, duration_s FROM video").fetchall())
 
 
 def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
-    """Return the published captions that have an id: id -> (video, start_s, end_s, text)."""
+    """Map the ids that captions have in their published corpora to (video, start_s, end_s, text) of the caption."""
     rows = db.conn.execute(
         "SELECT c.external_id, v.name, m.start_s, m.end_s, c.text FROM caption c "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -54,9 +57,9 @@ def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
 def count_new(
     db: Database, moments: Iterable[CaptionedMoment], new_names: Mapping[str, str] | None = None
 ) -> tuple[int, int, int]:
-    """Return how many videos, moments and captions among `moments` the project lacks.
+    """Return how many of the videos, moments and captions in `moments` the project does not have yet.
 
-    `new_names` maps present names of the project's videos to the names that the import will give them.
+    `new_names` maps names of the project's videos to the names that the import will give them.
     """
     new_names = new_names or {}
     spans = {
@@ -81,13 +84,13 @@ def count_new(
 def add_moments(
     db: Database, moments: Iterable[CaptionedMoment], durations: dict[str, float], facts: dict[str, VideoFacts]
 ) -> tuple[int, int, int]:
-    """Insert the moments, with their videos and captions, that the project lacks.
+    """Insert the moments that the project lacks, with their videos and captions.
 
     Args:
-        db: the connection, inside `writing`.
+        db: the database, in a write transaction.
         moments: checked moments.
-        durations: seconds of every video named in `moments`.
-        facts: measurements of the videos whose files were found.
+        durations: the duration in seconds of every video named in `moments`.
+        facts: measurements of the videos whose files were found, by name.
 
     Returns:
         How many videos, moments and captions are new.
@@ -115,12 +118,12 @@ def add_moments(
 def add_spans(
     db: Database, spans: Iterable[tuple[str, float, float]], origin: str
 ) -> dict[tuple[str, float, float], MomentId]:
-    """Insert moments without captions, where the project lacks them. Return the ids of all given moments.
+    """Insert moments without captions where the project lacks them; return the ids of all given moments by span.
 
     Args:
-        db: the connection, inside `writing`.
-        spans: (video, start_s, end_s) of videos of the project.
-        origin: the origin of the moments, as the table stores it.
+        db: the database, in a write transaction.
+        spans: (video, start_s, end_s) in videos of the project.
+        origin: where the moments come from, such as `imported`, as the table stores it.
     """
     spans = list(spans)
     video_ids = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
@@ -133,12 +136,12 @@ def add_spans(
 
 
 def known_videos(db: Database) -> dict[str, str | None]:
-    """Return every video's name, with the sha256 of its file; None while that is unknown."""
+    """Map the name of every video to the sha256 of its file; None if its file was never measured."""
     return dict(db.conn.execute("SELECT name, sha256 FROM video").fetchall())
 
 
 def unannotated_videos(db: Database) -> list[str]:
-    """Return the names, in order, of videos that have a file but that no annotation file has named yet."""
+    """Return the sorted names of videos that have a file but no moment from an annotation file."""
     rows = db.conn.execute(
         "SELECT name FROM video v WHERE path IS NOT NULL AND NOT EXISTS "
         "(SELECT 1 FROM moment m WHERE m.video_id = v.video_id AND m.origin = 'imported') ORDER BY name"
@@ -152,7 +155,7 @@ def rename_videos(db: Database, new_names: Mapping[str, str]) -> None:
 
 
 def add_videos(db: Database, facts: dict[str, VideoFacts]) -> None:
-    """Insert the videos that the project lacks, and store the measurements of all."""
+    """Insert the videos that the project lacks, and store the measurements of all given videos, by name."""
     db.conn.executemany(
         "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
         ((name, f.duration_s) for name, f in facts.items()),
@@ -189,7 +192,7 @@ def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
 
 
 def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
-    """Store the problems of videos; earlier measurements stay."""
+    """Store the current problems of videos; measurements made before are kept."""
     db.conn.executemany(
         "INSERT INTO video_check (video_id, trouble, message) SELECT video_id, ?, ? FROM video WHERE name = ? "
         "ON CONFLICT (video_id) DO UPDATE SET trouble = excluded.trouble, message = excluded.message",
@@ -198,7 +201,7 @@ def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
 
 
 def contents(db: Database) -> dict[str, Content]:
-    """Return the content of every video that was ever measured, by name."""
+    """Map the name of every video that was ever measured to the content of its file."""
     rows = db.conn.execute(
         "SELECT name, sha256, coalesce(size_bytes, 0), coalesce(fps_num, 1), coalesce(fps_den, 1) "
         "FROM video LEFT JOIN video_check USING (video_id) WHERE sha256 IS NOT NULL"
@@ -207,7 +210,10 @@ def contents(db: Database) -> dict[str, Content]:
 
 
 def decoded_contents(db: Database) -> dict[str, str]:
-    """Return the damage found in each content that was decoded, by sha256; the text is empty if there is none."""
+    """Return the damage found in each video that was fully decoded, by the sha256 of its file.
+
+    The text is empty for a file without damage.
+    """
     rows = db.conn.execute(
         "SELECT v.sha256, iif(k.trouble = 'damaged', k.message, '') FROM video v JOIN video_check k USING (video_id) "
         "WHERE k.decoded = 1 AND v.sha256 IS NOT NULL AND coalesce(k.trouble, 'damaged') = 'damaged'"
@@ -216,7 +222,7 @@ def decoded_contents(db: Database) -> dict[str, str]:
 
 
 def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
-    """Return whether the project has a moment with exactly this span."""
+    """Return whether the project has a moment with exactly this span of a video, in seconds."""
     row = db.conn.execute(
         "SELECT 1 FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
         [video, start_s, end_s],
@@ -225,13 +231,13 @@ def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
 
 
 def video_facts(db: Database, name: str) -> VideoFacts | None:
-    """Return the measurements of a video; None while its file is unknown."""
+    """Return the measurements of a video, such as frame rate and duration; None if its file is unknown."""
     row = db.conn.execute(f"{_FACTS} AND name = ?", [name]).fetchone()
     return None if row is None else _facts(row)
 
 
 def all_facts(db: Database) -> dict[str, VideoFacts]:
-    """Return the measurements of every video whose file is known, by name."""
+    """Return the measurements of every video whose file is known, by the video's name."""
     return {row["name"]: _facts(row) for row in db.conn.execute(_FACTS)}
 
 
@@ -256,7 +262,7 @@ def _facts(row: Row) -> VideoFacts:
 
 
 def videos_without_file(db: Database) -> list[str]:
-    """Return the names of videos whose file is unknown; their moments cannot be judged."""
+    """Return the names of videos whose file is unknown, so that nobody can grade their moments."""
     return [row[0] for row in db.conn.execute("SELECT name FROM video WHERE path IS NULL ORDER BY name")]
 
 
@@ -270,24 +276,24 @@ def counts(db: Database) -> tuple[int, int, int]:
 
 
 def origin_counts(db: Database) -> dict[str, int]:
-    """Count moments by origin; an origin without moments is left out."""
+    """Count moments by where they come from, such as `imported`; origins without moments are left out."""
     return dict(db.conn.execute("SELECT origin, count(*) FROM moment GROUP BY origin ORDER BY origin").fetchall())
 
 
 def published_captions(db: Database) -> list[CaptionRow]:
-    """Return every caption as published, by id."""
+    """Return every caption as it was published or imported, sorted by id."""
     return captions_where(db, "kind = 'published'")
 
 
 def captions_where(db: Database, where: str) -> list[CaptionRow]:
-    """Return the captions that match the SQL condition `where`, sorted by id. The condition calls their table `c`."""
+    """Return the captions that match an SQL condition on the table of captions, called `c` in it; sorted by id."""
     rows = db.conn.execute(f"SELECT caption_id, moment_id, text FROM caption AS c WHERE {where} ORDER BY caption_id")
     return [CaptionRow(row[0], MomentId(row[1]), row[2]) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class MomentDetails:
-    """A moment as a release describes it; `caption` is None if it has none."""
+    """A moment with the name and duration of its video, for a release; `caption` is None if it has no caption."""
 
     video: str
     start_s: float
@@ -297,7 +303,7 @@ class MomentDetails:
 
 
 def moment_details(db: Database) -> dict[MomentId, MomentDetails]:
-    """Return every moment with its first published caption, if it has one, and the duration of its video."""
+    """Return every moment by id, with its first published caption, if any, and the duration of its video."""
     rows = db.conn.execute(
         "SELECT m.moment_id, v.name, m.start_s, m.end_s, v.duration_s, c.text "
         "FROM moment m JOIN video v USING (video_id) "

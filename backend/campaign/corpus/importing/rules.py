@@ -1,7 +1,7 @@
-"""Rules of importing: which captioned moments are possible, and which videos a file calls by another name.
+"""Check the moments of an annotation file, merge repeated ones, and match videos that the file names differently.
 
-A file that a person wrote is refused as a whole if anything in it is impossible, because they can correct it. The
-authors of a published corpus cannot be asked: what is impossible in it is left out and counted.
+A file that a user wrote is refused if one moment is impossible, because the user can correct it. The file of a
+published corpus cannot be corrected, so its impossible moments are left out and counted.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A problem of a moment: `why` names its kind, for counting; `message` has the numbers of this moment."""
+    """What makes a moment impossible: `why` names the kind of fault, and `message` describes it for this moment."""
 
     why: str
     message: str
@@ -36,19 +36,20 @@ def finish(
     left_out: Iterable[LeftOut] = (),
     end_slack_s: float = END_SLACK_S,
 ) -> Parsed:
-    """Check the moments of a file and merge those that repeat another.
+    """Check the moments of an annotation file, and merge those with the same video, span and caption.
 
     Args:
         moments: the moments as the file gives them, unchecked.
-        problems: problems found so far.
-        file: its name, for messages.
-        published: leave out what is impossible, instead of refusing the file.
-        notes: remarks so far.
-        left_out: entries left out so far.
-        end_slack_s: by how many seconds a moment may end after the end of its video.
+        problems: problems found earlier, which are reported together with the new ones.
+        file: the name of the file, for messages.
+        published: whether the file is of a published corpus, whose impossible moments are left out. Any other file is
+            refused because of them.
+        notes: remarks made earlier, which are passed on.
+        left_out: entries left out earlier, which are passed on.
+        end_slack_s: how many seconds a moment may end after the end of its video.
 
     Raises:
-        InputError: with every problem of the file, or if nothing is left.
+        InputError: the file has problems, all listed in the error, or no moment is left.
     """
     good, faulty = check(moments, problems, file, published=published, end_slack_s=end_slack_s)
     return merge(good, published=published, notes=notes, left_out=(*left_out, *faulty), end_slack_s=end_slack_s)
@@ -62,7 +63,10 @@ def check(
     published: bool = False,
     end_slack_s: float = END_SLACK_S,
 ) -> tuple[list[CaptionedMoment], list[LeftOut]]:
-    """Return the possible moments, and what was left out; for arguments and errors, see `finish`."""
+    """Return the valid moments of an annotation file, and the impossible ones grouped by reason.
+
+    For arguments and errors, see `finish`.
+    """
     refused = [(problem.row or 0, problem) for problem in problems]
     durations: dict[str, CaptionedMoment] = {}
     identified: dict[str, CaptionedMoment] = {}
@@ -130,7 +134,10 @@ def merge(
     left_out: Sequence[LeftOut] = (),
     end_slack_s: float = END_SLACK_S,
 ) -> Parsed:
-    """Remove moments that repeat an earlier one's video, span and caption."""
+    """Return the distinct moments of a file, dropping those that repeat the video, span and caption of an earlier one.
+
+    For arguments, see `finish`.
+    """
     total = 0
     distinct: dict[tuple[str, float, float, str], CaptionedMoment] = {}
     for moment in moments:
@@ -152,7 +159,7 @@ def merge(
 
 
 def count_left_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut]:
-    """Count moments by their fault."""
+    """Group impossible moments by their kind of fault, with their number and the first few places in the file."""
     places: dict[str, list[str]] = defaultdict(list)
     for moment, fault in faulty:
         places[fault.why].append(moment.place)
@@ -160,12 +167,14 @@ def count_left_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[Left
 
 
 def first_places(places: Sequence[str]) -> str:
-    """Return the first few of these places as text."""
+    """Return up to five places of a file as text, separated by commas; `...` stands for more."""
     return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
 
 
 def outside_fault(start_s: float, end_s: float, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
-    """Return how a moment lies outside a video of `duration_s` seconds; None if it does not.
+    """Return how a moment (start and end in seconds) lies outside a video of `duration_s` seconds; None if it does not.
+
+    It may end up to `end_slack_s` seconds after the video.
 
     >>> found = outside_fault(12.0, 14.0, 10.0)
     >>> found.message if found else None
@@ -190,7 +199,10 @@ def outside_fault(start_s: float, end_s: float, duration_s: float, end_slack_s: 
 
 
 def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s: float) -> Iterable[Fault]:
-    """Yield every fault of one moment."""
+    """Yield every fault of one moment: an empty or too long caption, impossible times, or times outside its video.
+
+    `known_duration_s` is the duration of the video according to other lines of the file, None if unknown.
+    """
     duration_s = known_duration_s if moment.duration_s is None else moment.duration_s
     if not is_visible(moment.caption):
         yield Fault(said("the caption is empty"), said("the caption is empty"))
@@ -217,7 +229,7 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
 def match_renamed_videos(
     file_names: Iterable[str], project_names: Iterable[str], extensions: Iterable[str]
 ) -> dict[str, str]:
-    """Match videos that a file calls by another name: with or without an extension or the folders above it.
+    """Match names of videos in a file with the project's names if they differ only in extension or folder.
 
     Args:
         file_names: names of videos in the file that no video of the project has.
@@ -225,7 +237,8 @@ def match_renamed_videos(
         extensions: extensions of video files, in lower case, with their dot.
 
     Returns:
-        The file's name of each matched video, by the project's name. A name that fits several videos matches none.
+        A mapping from the project's name of each matched video to the file's name. A name that fits several videos
+        matches none.
 
     >>> match_renamed_videos(["dog.avi", "cat"], ["dog", "pets/cat", "bird"], [".avi", ".mp4"])
     {'dog': 'dog.avi', 'pets/cat': 'cat'}

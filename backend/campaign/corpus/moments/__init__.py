@@ -1,1 +1,1 @@
-"""Make moments without annotation files: from shots, from windows, and by a lead's hand."""
+"""Add moments without an annotation file: detected shots, windows of fixed length, or spans entered by hand."""

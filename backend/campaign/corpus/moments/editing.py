@@ -1,7 +1,9 @@
-"""List, show and edit the moments of a project: remove, add, change, split, join; by hand or from a CSV file.
+"""List the moments of a project, show their clips, and add, remove, change, split or join moments.
 
-*Reads and writes* moment; one event for each change. A moment that captions, candidates or pairs use cannot be changed.
-Clips and thumbnails also exist for spans that are no moments, such as the predictions of a run.
+Changes are made by hand or from a CSV file. A moment that has a caption, or was chosen for a query, cannot be changed.
+Clips and thumbnails can also be made for spans that are no moments, such as a search system's predictions.
+
+*Reads and writes* moment; one event for each change.
 """
 
 import math
@@ -38,14 +40,14 @@ COLUMNS = ("video", "start", "end")
 
 @in_charge
 def videos_and_moments(project: Project, by: Lead | Operator) -> list[VideoMoments]:
-    """Return every video with the number of its moments, by name."""
+    """Return every video with the numbers of its moments, sorted by name."""
     with reading(project.store) as db:
         return rows.videos(db)
 
 
 @in_charge
 def moments_of_video(project: Project, by: Lead | Operator, video: str) -> list[MomentRow]:
-    """Return the moments of a video, by time."""
+    """Return the moments of a video, in order of time."""
     with reading(project.store) as db:
         return rows.of_video(db, video)
 
@@ -60,19 +62,20 @@ def change_moments(
     *,
     now: float,
 ) -> None:
-    """Remove some moments of a video and add others in one transaction, so that nobody sees a half-done change.
+    """Remove moments of a video and add new ones, all in one transaction.
 
     Args:
         project: the project.
         by: who changes them; their name goes on record.
-        video: its name.
-        gone: ids of moments of this video that nothing uses.
-        come: the new spans, in seconds.
+        video: the name of the video.
+        gone: ids of the moments to remove; nothing may use them, such as a caption or a pair.
+        come: the spans (start, end) of the new moments, in seconds.
         now: seconds since 1970.
 
     Raises:
         Overtaken: a moment does not exist any more.
-        ProjectError: a moment is used, or a span is impossible or exists already; nothing was written.
+        ProjectError: a moment to remove is in use, or a new span is impossible or is a moment already. Nothing was
+            written.
     """
     video = nfc(video)
     with writing(project.store) as db:
@@ -103,7 +106,10 @@ def change_moments(
 
 @in_charge
 def split_moment(project: Project, by: Lead | Operator, moment: MomentId, at_s: float, *, now: float) -> None:
-    """Split a moment in two; the second part begins at `at_s`. For errors, see `change_moments`."""
+    """Replace a moment by two: one up to `at_s` seconds of the video, and one from there.
+
+    For errors, see `change_moments`.
+    """
     row = _require_moment(project, moment)
     if not row.start_s < at_s < row.end_s:
         raise ProjectError(said("{at_s:g} s is not inside the moment ({moment})", at_s=at_s, moment=_moment_text(row)))
@@ -112,7 +118,10 @@ def split_moment(project: Project, by: Lead | Operator, moment: MomentId, at_s: 
 
 @in_charge
 def join_moments(project: Project, by: Lead | Operator, moments: Sequence[MomentId], *, now: float) -> None:
-    """Join several moments of one video into one, from the first start to the last end."""
+    """Replace two or more moments of one video by one that spans them all, from the first start to the last end.
+
+    For errors, see `change_moments`.
+    """
     with reading(project.store) as db:
         parts = rows.by_ids(db, moments)
     if len(parts) < 2:
@@ -131,11 +140,11 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
         project: the project.
         by: who imports them; their name goes on record.
         file: the file; other columns are ignored.
-        only: also remove all other unused moments of the file's videos.
+        only: whether to remove all other moments of the file's videos that nothing uses.
         now: seconds since 1970.
 
     Raises:
-        InputError: every problem of the file with its row; nothing was written.
+        InputError: the file has problems; the error lists them all, with their rows. Nothing was written.
     """
     table = read_csv(file_bytes(file), file.name, COLUMNS, numbers=COLUMNS[1:])
     problems = list(table.problems)
@@ -208,14 +217,14 @@ def _seconds(text: str) -> float:
 
 @lead_only
 def moment_clip(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
-    """Return the clip of any span of a video, cut off at the video's end.
+    """Return the clip of any span of a video; it stops at the video's end.
 
-    A moment of the project has the clip that annotators see. The clip of any other span is marked as such in its file
+    For a moment of the project, this is the clip that annotators see. The clip of any other span gets a special file
     name. Otherwise `reelrank doctor` would report it as a clip that belongs to no moment.
 
     Raises:
-        NotAllowed: not a lead.
-        VideoUnreadable: the project has no file of that video, or the moment begins after its end.
+        NotAllowed: the caller is not a lead.
+        VideoUnreadable: the project has no file of that video, or the span begins after its end.
     """
     job, own = _span_clip(project, video, start_s, end_s)
     return job if own else predicted(job)
@@ -226,7 +235,7 @@ def moment_thumbnail(project: Project, lead: Lead, video: str, start_s: float, e
     """Return the thumbnail of any span of a video, such as a moment or all of it.
 
     Raises:
-        NotAllowed: not a lead.
+        NotAllowed: the caller is not a lead.
         VideoUnreadable: the project has no file of that video, or the span begins after its end.
     """
     job, own = _span_clip(project, video, start_s, end_s)
@@ -234,7 +243,7 @@ def moment_thumbnail(project: Project, lead: Lead, video: str, start_s: float, e
 
 
 def _span_clip(project: Project, video: str, start_s: float, end_s: float) -> tuple[ClipJob, bool]:
-    """Return the clip of a span, and whether the span is a moment of the project."""
+    """Return the clip of a span of a video, and whether the span is a moment of the project."""
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(said("the project has no file of the video {video}", video=video))

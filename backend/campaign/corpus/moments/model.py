@@ -1,4 +1,7 @@
-"""Data types of moments, how moments are proposed from shots and windows, and the limits of a moment. Pure."""
+"""Define the data types of moments, compute moments from shots or windows, and check the times of a moment.
+
+Nothing here reads files or the database.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +16,11 @@ from backend.core.messages import said
 
 
 class Origin(StrEnum):
-    """Where a moment comes from. Moments that a lead adds or changes by hand count as imported."""
+    """Where a moment comes from: an annotation file, detected shots, windows, an annotator's description, or runs.
+
+    `POOLED` moments are predictions in the runs of search systems. Moments that a lead adds or changes by hand count as
+    `IMPORTED`.
+    """
 
     IMPORTED = "imported"
     SHOTS = "shots"
@@ -24,9 +31,9 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ByShots:
-    """Options for moments from shots.
+    """Options for making moments from the detected shots of a video.
 
-    Shots shorter than `shortest_s` are joined with others, and shots longer than `longest_s` are split evenly.
+    Shots shorter than `shortest_s` seconds are joined with others, and shots longer than `longest_s` are split evenly.
     """
 
     shortest_s: float = 2.0
@@ -35,9 +42,10 @@ class ByShots:
 
 @dataclass(frozen=True, slots=True)
 class ByWindows:
-    """Options for moments from windows of these lengths (s).
+    """Options for making moments of fixed lengths that cover a whole video.
 
-    Each window begins `stride` times its length after the one before.
+    `lengths_s` are the lengths in seconds. `stride` is the distance between the starts of two successive windows, as a
+    fraction of their length.
     """
 
     lengths_s: tuple[float, ...] = (5.0, 10.0, 20.0)
@@ -46,11 +54,11 @@ class ByWindows:
 
 @dataclass(frozen=True, slots=True)
 class ProposeReport:
-    """The result of proposing moments for `videos` videos.
+    """The result of making moments from shots or windows, for `videos` videos.
 
-    `moments` counts the proposed ones, and `new` those that the project lacked. `gone` counts moments proposed before
-    that were removed, and `stayed` those kept because something uses them. `shots` counts the shots of all videos, 0
-    for windows. `problems` are the videos whose shots could not be detected.
+    `moments` counts all moments made, and `new` those that the project lacked. `gone` counts moments from an earlier
+    run that were removed, and `stayed` those kept because something uses them. `shots` counts the shots of all videos;
+    0 for windows. `problems` are the videos whose shots could not be detected.
     """
 
     videos: int
@@ -64,7 +72,10 @@ class ProposeReport:
 
 @dataclass(frozen=True, slots=True)
 class MomentRow:
-    """A moment as a lead sees it: `captions` and `pairs` are how many it has; a `used` one cannot be changed."""
+    """A moment with its numbers of captions and of pairs (query and moment) to grade.
+
+    If something uses it, such as a caption or a pair, `used` is True and the moment cannot be changed.
+    """
 
     moment_id: MomentId
     video: str
@@ -78,7 +89,11 @@ class MomentRow:
 
 @dataclass(frozen=True, slots=True)
 class VideoMoments:
-    """A video with the number of its moments by origin; `shots` is None if nobody looked for shots."""
+    """A video with its numbers of moments by origin, such as shots or imported.
+
+    `shots` is the number of its detected shots; None if none were detected yet. `used` counts moments that cannot be
+    changed, because something uses them.
+    """
 
     name: str
     duration_s: float
@@ -89,7 +104,7 @@ class VideoMoments:
 
     @property
     def total(self) -> int:
-        """The number of all its moments."""
+        """The number of all moments of the video."""
         return sum(self.moments.values())
 
 
@@ -140,7 +155,9 @@ _DIGITS = 3
 
 
 def option_problem(how: ByShots | ByWindows) -> str | None:
-    """Return the problem of the options; None if there is none.
+    """Return what is wrong with the options for making moments; None if they are valid.
+
+    The message names the options as on the command line.
 
     >>> option_problem(ByShots(5.0, 8.0))
     '--longest is 8: write at least twice --shortest, 10, so that halves of a long shot are long enough'
@@ -166,7 +183,7 @@ def option_problem(how: ByShots | ByWindows) -> str | None:
 
 
 def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
-    """Make moments of shots: join each short shot with the shorter of its neighbours, and split long ones evenly.
+    """Make moments of shots: join each short shot with its shorter neighbour, and split long ones evenly.
 
     The moments cover the same span as the shots, in order and without gaps.
 
@@ -186,7 +203,7 @@ def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
 
 
 def windows(duration_s: float, how: ByWindows) -> list[Span]:
-    """Return the windows of each length in a video, from its start on.
+    """Return windows of the chosen lengths that cover a video, as (start, end) in seconds.
 
     The last window of each length ends at the end of the video. If the video is shorter than a length, the whole
     video is the only window of this length.
@@ -212,12 +229,12 @@ def windows(duration_s: float, how: ByWindows) -> list[Span]:
 
 
 def window_count(duration_s: float, how: ByWindows) -> int:
-    """Estimate the number of windows, without making them."""
+    """Estimate how many windows `windows` would return, without making them."""
     return sum(max(1, int((duration_s - length) / (length * how.stride)) + 2) for length in how.lengths_s)
 
 
 def span_problem(start_s: float, end_s: float, duration_s: float) -> str | None:
-    """Return why a span cannot be a moment of a video of this length; None if it can.
+    """Return why a span (in seconds) cannot be a moment of a video of `duration_s` seconds; None if it can.
 
     >>> span_problem(3.0, 2.0, 10.0)
     'the end 2 is not after the start 3'
@@ -238,7 +255,7 @@ def span_problem(start_s: float, end_s: float, duration_s: float) -> str | None:
 
 
 def hull(spans: Iterable[Span]) -> Span:
-    """Return the span from the first start to the last end."""
+    """Return the span that covers all given spans, from the first start to the last end."""
     spans = list(spans)
     return min(start for start, _ in spans), max(end for _, end in spans)
 

@@ -1,8 +1,9 @@
-"""Propose moments of a project's videos: their shots, or windows of several lengths.
+"""Make moments for the videos of a project: their detected shots, or windows of fixed lengths.
 
 *Reads* the video files (for shots). *Writes* shot, moment, one event. The shots of each video are stored as soon as
 they are found, so that a restarted command continues with the other videos. The moments are written in one transaction.
-Earlier proposals of the same kind are removed, unless something uses them. Moments that a lead changed stay.
+New moments from shots replace earlier ones from shots, and new windows replace earlier windows. Moments that are in use
+or that a lead changed stay.
 """
 
 import os
@@ -40,19 +41,23 @@ def propose_moments(
     now: float,
     progress: Progress | None = None,
 ) -> ProposeReport:
-    """Propose moments for videos of the project.
+    """Make moments for videos of the project, from detected shots or as windows of fixed lengths.
+
+    New moments from shots replace earlier ones from shots, and new windows replace earlier windows. Moments that
+    something uses stay.
 
     Args:
         project: the project.
-        by: who proposes them; their name goes on record.
+        by: who makes them; their name goes on record.
         how: by shots or by windows, with their options.
-        videos: names; None means all.
+        videos: the names of the videos; None means all.
         where: where shots are detected; None means on this machine, in several processes if there is much video.
         now: seconds since 1970.
         progress: called with (current step, seconds of video done, all), for shots.
 
     Raises:
-        ProjectError: impossible options, no such video, no videos, or too many windows; nothing was written.
+        ProjectError: an option is impossible, a video does not exist or cannot be read, or there would be too many
+            windows. Nothing was written.
     """
     if why := model.option_problem(how):
         raise ProjectError(why)
@@ -89,7 +94,10 @@ def propose_moments(
 def _shots(
     project: Project, videos: Sequence[str], durations: dict[str, float], where: Where | None, progress: Steps | None
 ) -> tuple[dict[str, list[model.Span]], list[Problem]]:
-    """Return the shots of videos and the problems, detecting shots where none are stored; several videos at once."""
+    """Return the shots of each video by name, and a problem for each video whose file is missing or unreadable.
+
+    Stored shots are used. The shots of other videos are detected, several videos at once, and stored.
+    """
     with reading(project.store) as db:
         facts = {name: corpus.video_facts(db, name) for name in videos}
         known = rows.detectors(db)
@@ -139,7 +147,10 @@ class _Unit:
 
 
 def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[model.Span] | str:
-    """Return the shots of a video, or why it cannot be read; `report` is called with the seconds done."""
+    """Return the shots of a video, or a message that says why it cannot be read.
+
+    `report` is called with the seconds of video done.
+    """
     try:
         return find_shots(unit.source, unit.duration_s, report)
     except VideoUnreadable as error:
@@ -147,5 +158,5 @@ def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[m
 
 
 def _detector(facts: VideoFacts) -> str:
-    """Return the detector's name with the video's content, so that another file's shots are detected again."""
+    """Return a text that changes with the detector's version or the video's content, to find outdated stored shots."""
     return f"{DETECTOR} of {facts.sha256[:16]}"

@@ -1,7 +1,7 @@
-"""SQL for moments and shots.
+"""Run the SQL for moments and for the detected shots of videos.
 
-*Written by* `proposing` and `editing`; *read by* the leads' page, the describers' desk, and the selection of
-candidates.
+*Written by* `proposing` and `editing`; *read by* the pages for leads, the page for describing videos, and the selection
+of candidates.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ Span = tuple[float, float]
 
 
 def shots(db: Database, video: str) -> list[Span]:
-    """Return the shots of a video in order; none if nobody looked for them."""
+    """Return the detected shots of a video in order of time; empty if none were detected yet."""
     rows = db.conn.execute(
         "SELECT s.start_s, s.end_s FROM shot s JOIN video v USING (video_id) WHERE v.name = ? ORDER BY s.start_s",
         [video],
@@ -25,12 +25,15 @@ def shots(db: Database, video: str) -> list[Span]:
 
 
 def detectors(db: Database) -> dict[str, str]:
-    """Return the names of the videos whose shots are known, each with the detector that found them."""
+    """Map the name of each video with stored shots to the text that tells how they were detected; see `set_shots`."""
     return dict(db.conn.execute("SELECT v.name, min(s.detector) FROM shot s JOIN video v USING (video_id) GROUP BY 1"))
 
 
 def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) -> None:
-    """Store the shots of a video, replacing earlier ones."""
+    """Store the detected shots of a video, replacing earlier ones.
+
+    `detector` is a text that names the detector's version and the video's content.
+    """
     video_id = db.conn.execute("SELECT video_id FROM video WHERE name = ?", [video]).fetchone()[0]
     db.conn.execute("DELETE FROM shot WHERE video_id = ?", [video_id])
     db.conn.executemany(
@@ -40,10 +43,12 @@ def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) ->
 
 
 def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -> tuple[int, int, int]:
-    """Replace the moments of an origin by these spans; a used moment stays even if it is not among them.
+    """Replace the moments of a kind (shots or windows) in the given videos by new spans, but keep those in use.
+
+    `spans` maps each video's name to the new (start, end) in seconds.
 
     Returns:
-        How many are new, how many were removed, and how many stay because something uses them.
+        How many moments are new, how many were removed, and how many were kept because something uses them.
     """
     existing = db.conn.execute(
         f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used_sql()} FROM moment m JOIN video v USING (video_id) "
@@ -59,7 +64,7 @@ def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -
 
 
 def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
-    """Insert a moment for each of these spans of a video that has none yet, and return how many were inserted."""
+    """Insert a moment for each span of a video that has none yet; return the number of moments inserted."""
     return db.conn.executemany(
         "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) "
         "SELECT video_id, ?, ?, ? FROM video WHERE name = ?",
@@ -68,17 +73,17 @@ def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
 
 
 def delete(db: Database, moments: Sequence[MomentId]) -> None:
-    """Delete these moments; callers make sure that nothing uses them."""
+    """Delete these moments; the caller makes sure that nothing uses them."""
     db.conn.executemany("DELETE FROM moment WHERE moment_id = ?", ((moment,) for moment in moments))
 
 
 def of_video(db: Database, video: str) -> list[MomentRow]:
-    """Return all moments of a video, by time."""
+    """Return all moments of a video, in order of time."""
     return _rows(db, "v.name = ?", [video])
 
 
 def by_ids(db: Database, moments: Sequence[MomentId]) -> list[MomentRow]:
-    """Return the moments with these ids that exist, by video and time."""
+    """Return the moments with these ids, sorted by video and time; ids of no moment are skipped."""
     moment_rows = []
     for moment in dict.fromkeys(moments):
         moment_rows += _rows(db, "m.moment_id = ?", [moment])
@@ -86,12 +91,12 @@ def by_ids(db: Database, moments: Sequence[MomentId]) -> list[MomentRow]:
 
 
 def all_moments(db: Database) -> list[MomentRow]:
-    """Return all moments, by video and time."""
+    """Return all moments of the project, sorted by video and time."""
     return _rows(db, "1", [])
 
 
 def videos(db: Database) -> list[VideoMoments]:
-    """Return every video with counts of its moments and shots, by name."""
+    """Return every video with its numbers of moments and shots, sorted by name."""
     video_rows = db.conn.execute(
         "SELECT v.name, v.duration_s, v.path IS NOT NULL, (SELECT count(*) FROM shot s WHERE s.video_id = v.video_id), "
         "v.video_id FROM video v ORDER BY v.name"
@@ -125,7 +130,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
 
 @cache
 def _used_sql() -> str:
-    """Return an SQL condition on a row `m` of the table of moments: some other table refers to this moment."""
+    """Return an SQL condition that holds for a row `m` of the table `moment` if another table refers to it."""
     # These subqueries are not correlated, so each runs only once, with or without an index.
     users = (
         f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)"

@@ -1,1 +1,1 @@
-"""SQL for assignments, seats, judgements, skips and verdicts."""
+"""Run the SQL for assignments, seats (annotators' places at pairs), judgements, skips and verdicts."""

@@ -1,6 +1,7 @@
-"""SQL for assignments, for what keeps annotators from working, and for the batch and the pairs they may take next.
+"""Run the SQL for assignments, for what may keep an annotator from grading, and for finding the next batch and pairs.
 
-If a person has no assignment, the SQL for their desk needs one look-up in an index and no further condition.
+An assignment limits an annotator to some queries or numbers of grades. For an annotator without one, the SQL needs one
+look-up in an index and no further condition.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,13 +21,13 @@ _STANDING = (
 
 
 def current_assignment(db: Database, me: AnnotatorId) -> Assignment | None:
-    """Return the current assignment of this person; None if they may grade any pair."""
+    """Return the current assignment (queries to grade, and quotas) of an annotator; None if they may grade any pair."""
     row = db.conn.execute(f"{_STANDING} AND x.annotator_id = ?", [me]).fetchone()
     return _assignment(db, row) if row else None
 
 
 def limits(db: Database, me: AnnotatorId) -> tuple[bool, bool]:
-    """Return whether this person is paused, and whether they have an assignment, in one statement."""
+    """Return (whether this annotator is paused, whether they have an assignment), read by one SQL statement."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
         "EXISTS (SELECT 1 FROM assignment WHERE annotator_id = :me AND ended_at IS NULL)",
@@ -36,19 +37,20 @@ def limits(db: Database, me: AnnotatorId) -> tuple[bool, bool]:
 
 
 def is_paused(db: Database, me: AnnotatorId) -> bool:
-    """Return whether this person is paused."""
+    """Return whether this annotator is paused, so that they get no pairs."""
     return limits(db, me)[0]
 
 
 def all_current_assignments(db: Database) -> dict[AnnotatorId, Assignment]:
-    """Return the current assignment of every person who has one."""
+    """Return the current assignment of every annotator who has one."""
     return {AnnotatorId(row[1]): _assignment(db, row) for row in db.conn.execute(_STANDING).fetchall()}
 
 
 def query_condition(assignment: Assignment | None, query: str) -> str:
-    """Return the SQL condition ` AND ...` that a query belongs to an assignment; empty if all queries do.
+    """Return SQL text, such as ` AND q.split = :split`, that keeps only the queries of an assignment.
 
-    `query` is the alias of the table of queries. `condition_values` returns the parameters of the condition.
+    It is empty if the assignment includes all queries. `query` is the alias of the table of queries. `condition_values`
+    returns the values for the placeholders.
     """
     if assignment is None:
         return ""
@@ -65,7 +67,7 @@ def query_condition(assignment: Assignment | None, query: str) -> str:
 
 
 def condition_values(assignment: Assignment | None) -> dict[str, object]:
-    """Return the parameters of the SQL that `query_condition` returns."""
+    """Return the values for the placeholders in the SQL that `query_condition` returns."""
     if assignment is None:
         return {}
     return {
@@ -77,7 +79,7 @@ def condition_values(assignment: Assignment | None) -> dict[str, object]:
 
 
 def includes_batch(db: Database, assignment: Assignment | None, batch_id: BatchId) -> bool:
-    """Return whether the query of a batch belongs to an assignment."""
+    """Return whether an assignment includes the query of a batch; True without an assignment."""
     if assignment is None or not assignment.narrows:
         return True
     row = db.conn.execute(
@@ -89,7 +91,7 @@ def includes_batch(db: Database, assignment: Assignment | None, batch_id: BatchI
 
 
 def pairs_within(db: Database, assignment: Assignment | None, pairs: Sequence[PairId]) -> set[PairId]:
-    """Return those of the pairs whose queries belong to an assignment."""
+    """Return those of the given pairs whose queries an assignment includes; all of them without an assignment."""
     if assignment is None or not assignment.narrows:
         return set(pairs)
     rows = db.conn.execute(
@@ -101,7 +103,7 @@ def pairs_within(db: Database, assignment: Assignment | None, pairs: Sequence[Pa
 
 
 def queries_of(db: Database, assignment: Assignment) -> list[QueryId]:
-    """Return the queries of an assignment that have a batch, in judging order."""
+    """Return the queries of an assignment that have a batch to grade, in the order in which queries are graded."""
     rows = db.conn.execute(
         "SELECT q.query_id FROM query q WHERE EXISTS (SELECT 1 FROM batch b WHERE b.query_id = q.query_id)"
         + query_condition(assignment, "q")
@@ -112,7 +114,7 @@ def queries_of(db: Database, assignment: Assignment) -> list[QueryId]:
 
 
 def pairs_of(db: Database, assignment: Assignment) -> int:
-    """Count the pairs in the open batches of an assignment's queries, whoever grades them."""
+    """Count the pairs in the open batches of an assignment's queries, whether graded or not."""
     row = db.conn.execute(
         "SELECT count(*) FROM pair p JOIN query q USING (query_id) WHERE p.batch_id IS NOT NULL"
         + query_condition(assignment, "q"),
@@ -122,7 +124,7 @@ def pairs_of(db: Database, assignment: Assignment) -> int:
 
 
 def existing_queries(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
-    """Return those of the queries that exist in the project and are judged."""
+    """Return the queries, out of those given, that exist in the project and are graded (training queries are not)."""
     query_ids = list(queries)
     places = ", ".join("?" * len(query_ids))
     rows = db.conn.execute(f"SELECT query_id FROM query WHERE split <> 'train' AND query_id IN ({places})", query_ids)
@@ -130,9 +132,9 @@ def existing_queries(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
 
 
 def add(db: Database, me: AnnotatorId, assignment: Assignment, *, by: AnnotatorId) -> int:
-    """Store a new assignment and return its number.
+    """Store a new assignment of annotator `me`, given by the lead `by`; return its number.
 
-    The number in `assignment` is ignored, and so is its giver: `by` is stored as the person who gave it.
+    The fields `assignment_id` and `by` of `assignment` are ignored.
     """
     number = insert_returning_id(
         db,
@@ -151,7 +153,7 @@ def add(db: Database, me: AnnotatorId, assignment: Assignment, *, by: AnnotatorI
 
 
 def end(db: Database, me: AnnotatorId, *, by: AnnotatorId, at: float) -> bool:
-    """End the current assignment of this person; return whether there was one."""
+    """End the current assignment of an annotator; return whether there was one."""
     cursor = db.conn.execute(
         "UPDATE assignment SET ended_at = ?, ended_by = ? WHERE annotator_id = ? AND ended_at IS NULL", [at, by, me]
     )
@@ -159,9 +161,9 @@ def end(db: Database, me: AnnotatorId, *, by: AnnotatorId, at: float) -> bool:
 
 
 def last_act(db: Database, me: AnnotatorId) -> tuple[str, float, bool]:
-    """Return who last gave or ended an assignment of this person, when, and whether they gave it.
+    """Return (name of the lead, time in seconds since 1970, True) if an annotator's last assignment is in force.
 
-    The person has to have had an assignment.
+    If it was ended, return who ended it, when, and False. The annotator must have had an assignment.
     """
     row = db.conn.execute(
         "SELECT coalesce(e.name, g.name), coalesce(x.ended_at, x.given_at), x.ended_at IS NULL FROM assignment x "
@@ -230,16 +232,19 @@ def claimable(
     now: float,
     politely: bool = True,
 ) -> list[tuple[PairId, int]]:
-    """Return the pairs of a batch that this person may take now, each with its lowest free seat.
+    """Return the pairs of a batch that an annotator may take now, each with its lowest free seat.
+
+    A seat is a place for one annotator at a pair, numbered from 1. Seats 1 and 2 are the first round; seats 3 and 4,
+    the second round, exist if the first two grades disagree.
 
     Args:
         db: the database.
-        me: the person.
+        me: the annotator.
         batch_id: the batch.
-        assignment: the person's assignment. In a batch outside it they get only gold questions.
+        assignment: the annotator's assignment. In a batch outside it they get only gold questions.
         now: seconds since 1970.
-        politely: return only second-round seats while two others hold first-round seats of the batch. So those two
-            can grade all pairs of the query, and no third person takes some of them.
+        politely: while two others hold first-round seats in the batch, return only later seats. So these two can grade
+            all pairs of the query, and no third person takes some of them.
     """
     rows = db.conn.execute(
         _claimable(db, assignment, batch_id),
@@ -249,9 +254,9 @@ def claimable(
 
 
 def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -> str:
-    """Return the SQL for the pairs of `:batch` that a person may take: (pair, lowest free seat).
+    """Return the SQL that finds (pair, lowest free seat) of the pairs of a batch that an annotator may take.
 
-    These are gold questions, and all other pairs if the batch is within the assignment.
+    These are the annotator's gold questions, and all other pairs if the assignment includes the batch.
     """
     return GOLD_CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if includes_batch(db, assignment, batch_id) else "")
 
@@ -259,11 +264,13 @@ def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -
 def next_batch(
     db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[BatchId, bool] | None:
-    """Return the next batch within an assignment, and whether to take its pairs `politely`; None if no batch is left.
+    """Return the batch from which an annotator should take pairs next; None if there is none.
 
-    First comes the batch with the pair that is nearest to its last seat. Batches that are equal in this come in judging
-    order. The result is the first batch that has a pair for this person. Batches in which two others work offer only
-    second-round seats, unless nothing else is left.
+    The result is (batch, `politely`). If `politely` is True, `claimable` leaves the first and second grades in a batch
+    to two others who are grading there. It is False if no batch has two others, or if nothing else is left to take.
+
+    Batches with a pair that needs only its last grade come first, then batches in the order in which queries are
+    graded. Only batches with a pair for this annotator count.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.
@@ -294,7 +301,7 @@ def next_batch(
 
 
 def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
-    """Return the batch in which this person last took a seat; None if they never did."""
+    """Return the batch from which this annotator last took a pair; None if they never took one."""
     row = db.conn.execute(
         "SELECT p.batch_id FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
         "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
@@ -307,7 +314,10 @@ def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
 def batch_progress(
     db: Database, me: AnnotatorId, batch_id: BatchId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[int, int]:
-    """Return how many pairs of a batch this person has graded, and how many they will grade in all: "7 of 20"."""
+    """Return (graded, total) for "7 of 20": how many pairs of a batch this annotator has graded and will grade in all.
+
+    The total counts pairs that they graded, have now, or could take now.
+    """
     # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
     graded, total = db.conn.execute(
         "SELECT coalesce(sum(one.graded), 0), count(*) FROM ("
@@ -322,7 +332,7 @@ def batch_progress(
 
 
 def waiting_for(db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float) -> int:
-    """Count the pairs that this person could still grade if other people did not hold the seats now."""
+    """Count the pairs that others hold now, and that this annotator may grade if they become free."""
     only = query_condition(assignment, "q")
     with_query = "JOIN query q USING (query_id) " if only else ""
     row = db.conn.execute(
@@ -334,14 +344,14 @@ def waiting_for(db: Database, me: AnnotatorId, assignment: Assignment | None = N
 
 
 class DeskGate(NamedTuple):
-    """What may keep an annotator from work: a pause, an unread guideline, an exam or a calibration round.
+    """What may keep an annotator from grading: a pause, an unread guideline, an exam or a calibration round.
 
     Attributes:
-        paused: whether a pause is in force.
-        seen: the newest version of the guideline that they were shown; None if they are new.
-        version: the version of the guideline in force.
-        tutorial: whether newcomers have to go through the guideline as a tutorial.
-        exam: whether an exam or a calibration round is held.
+        paused: whether the annotator is paused.
+        seen: the newest version of the guideline that they were shown; None if they have seen none.
+        version: the current version of the guideline.
+        tutorial: whether new annotators have to go through the guideline as a tutorial.
+        exam: whether an exam or a calibration round (everybody grades the same few pairs) is in progress.
     """
 
     paused: bool
@@ -352,7 +362,7 @@ class DeskGate(NamedTuple):
 
 
 def gate(db: Database, me: AnnotatorId) -> DeskGate:
-    """Return what may keep an annotator from work, in one statement because every key press needs it."""
+    """Return what may keep an annotator from grading; read by one SQL statement, because every key press needs it."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
         "(SELECT max(version) FROM guideline_seen WHERE annotator_id = :me), "
@@ -364,18 +374,18 @@ def gate(db: Database, me: AnnotatorId) -> DeskGate:
 
 
 def is_exam_held(db: Database) -> bool:
-    """Return whether an exam or a calibration round is held."""
+    """Return whether an exam or a calibration round (everybody grades the same few pairs) is in progress."""
     return bool(db.conn.execute("SELECT EXISTS (SELECT 1 FROM exam WHERE ended_at IS NULL)").fetchone()[0])
 
 
 def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
-    """Return the browser window in which a person last started to grade; None if there was none."""
+    """Return the key of the browser window in which a person last started to grade; None if there was none."""
     row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
     return str(row["window_key"]) if row else None
 
 
 def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:
-    """Store the browser window in which a person now grades; it replaces their earlier window."""
+    """Store the key of the browser window in which a person grades from now on, instead of an earlier one."""
     db.conn.execute(
         "INSERT INTO desk_window (annotator_id, window_key, taken_at) VALUES (?, ?, ?) ON CONFLICT (annotator_id) "
         "DO UPDATE SET window_key = excluded.window_key, taken_at = excluded.taken_at",

@@ -1,4 +1,4 @@
-"""SQL for judgements (grades with their notes) and for the replies of leads to notes."""
+"""Run the SQL for judgements (stored grades), annotators' notes on them, and leads' replies to the notes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +29,10 @@ _UNREAD = "NOT EXISTS (SELECT 1 FROM reply_read AS d WHERE d.reply_id = r.reply_
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """A pair with its query, and its moment in the video; `whole` says that the moment is the whole video."""
+    """A pair with its query and its moment of a video.
+
+    `pair_key` is the random key that browsers use. `whole` says that the moment is the whole video.
+    """
 
     pair_id: PairId
     pair_key: PairKey
@@ -44,7 +47,11 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class CurrentGrade:
-    """The current grade at one seat (an annotator's place at a pair), which is the newest revision."""
+    """The current grade of one annotator for a pair, that is the newest revision.
+
+    `seat_no` is the number of the annotator's place at the pair, and `graded_at` is in seconds since 1970. `imported`
+    means that the grade is from an earlier campaign.
+    """
 
     seat_no: int
     annotator_id: AnnotatorId
@@ -57,7 +64,7 @@ class CurrentGrade:
 
 
 def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
-    """Return the pair with this opaque key; None if there is none."""
+    """Return the pair with this key, as a browser sends it; None if there is none."""
     row = db.conn.execute(f"SELECT {_PAIR} FROM pair p {_OF_PAIR} WHERE p.pair_key = ?", [key]).fetchone()
     return _pair(row) if row else None
 
@@ -69,11 +76,11 @@ def _pair(row: Row) -> PairRow:
 
 
 def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, AnnotatorId] | None, str | None]:
-    """Look up whether a grade was stored or refused; `key` identifies the key press that gave the grade.
+    """Look up whether a grade was stored or refused; `key` identifies the key press that gave it.
 
     Returns:
-        The pair and the person of the stored grade (None if it is not stored), and why this pair refused the grade
-        (None if it did not).
+        Two values. The first is (pair, annotator) of the stored grade; None if no grade was stored. The second is the
+        reason for which the grade was refused at this pair; None if it was not refused.
     """
     owner, why = None, None
     for row in db.conn.execute(
@@ -105,10 +112,11 @@ def add(
     simulated: bool = False,
     note: str | None = None,
 ) -> int:
-    """Append a judgement and return its id.
+    """Append a judgement (a stored grade) of annotator `me` at a seat, the annotator's place at a pair; return its id.
 
-    A foreign key of the database refuses it if the seat is not this person's. If the seat is that of a gold question,
-    the grade is instead stored as an answer to the question, together with `note`.
+    The database refuses it if the seat is not this annotator's. The seat may be of a gold question (a hidden pair with
+    a known grade). Then the grade is stored as an answer to the question, together with `note`, and the id is that of
+    the answer.
     """
     if seat.gold:
         return insert_returning_id(
@@ -127,7 +135,7 @@ def add(
 
 
 def current_grades(db: Database, pair_id: PairId) -> list[CurrentGrade]:
-    """Return the current grades of a pair, in the order of seats."""
+    """Return the current grades of a pair, in the order of the annotators' places at it."""
     rows = db.conn.execute(
         "SELECT seat_no, annotator_id, grade, revision, graded_at, imported FROM standing WHERE pair_id = ? "
         "ORDER BY seat_no",
@@ -137,7 +145,10 @@ def current_grades(db: Database, pair_id: PairId) -> list[CurrentGrade]:
 
 
 def own_grade(db: Database, pair_id: PairId, me: AnnotatorId) -> CurrentGrade | None:
-    """Return this person's current grade of a pair, gold or not; None if they have not graded it."""
+    """Return this annotator's current grade of a pair; None if they have not graded it.
+
+    Their answer counts too if the pair is a gold question (a hidden pair with a known grade).
+    """
     if current := next((grade for grade in current_grades(db, pair_id) if grade.annotator_id == me), None):
         return current
     row = db.conn.execute(
@@ -149,17 +160,20 @@ def own_grade(db: Database, pair_id: PairId, me: AnnotatorId) -> CurrentGrade | 
 
 
 def last_graded(db: Database, me: AnnotatorId) -> tuple[PairRow, int] | None:
-    """Return the pair that this person graded last and their grade; never a pair that they answered in an exam."""
+    """Return (pair, grade) of the pair that this annotator graded last; None if there is none.
+
+    Pairs that they answered in an exam are left out.
+    """
     newest = recently_graded(db, me, most=1)
     return newest[0][:2] if newest else None
 
 
 def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[PairRow, int, float]]:
-    """Return the pairs that this person graded last, with grade and time, newest first; at most `most`.
+    """Return (pair, grade, time in seconds since 1970) of the pairs that this annotator graded last, newest first.
 
-    Pairs come in the order of saving, because clocks may be wrong. Pairs that the person answered in an exam are left
-    out. The SQL statement reads a limited number of grades, and a corrected pair has several of them. So the result may
-    have fewer than `most` pairs.
+    Pairs come in the order of saving, because clocks may be wrong. Pairs that the annotator answered in an exam are
+    left out. The result has at most `most` pairs. It may have fewer although there are more, because corrected pairs
+    have several grades and only a limited number of grades is read.
     """
     rows = db.conn.execute(
         f"SELECT {_PAIR}, g.grade, g.graded_at FROM ("
@@ -179,7 +193,7 @@ def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[Pair
 
 
 def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
-    """Count the pairs that this person first graded at or after `since`, and those that they graded in all."""
+    """Return how many pairs this annotator first graded since `since` (in seconds since 1970), and how many in all."""
     later, in_all = db.conn.execute(
         "SELECT (SELECT count(*) FROM judgement WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since) "
         "+ (SELECT count(*) FROM gold_answer WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since), "
@@ -192,9 +206,12 @@ def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
 def released_grades(
     db: Database,
 ) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
-    """Yield (pair, annotator, grade, round, time in UTC, active_ms, elapsed_ms, contexts, simulated) of current grades.
+    """Yield the current grades for a release.
 
-    Pairs that belong only to a probe are left out.
+    Each is (pair, annotator, grade, round, time in UTC, active_ms, elapsed_ms, contexts, simulated). Rounds count from
+    1: the first two grades, then two more if these disagree, then two more if a lead asks for them. `contexts` is how
+    often the person watched the seconds around the moment. Pairs that were only graded to find out how deep judging
+    must go (probes) are left out.
     """
     rows = db.conn.execute(
         "SELECT pair_id, annotator_id, grade, (seat_no + 1) / 2, "
@@ -207,7 +224,7 @@ def released_grades(
 
 
 def note_on(db: Database, pair_id: PairId, me: AnnotatorId) -> str:
-    """Return this person's current note on a pair; empty if there is none."""
+    """Return this annotator's current note on a pair; empty if there is none."""
     row = db.conn.execute(
         "SELECT text FROM standing_note WHERE pair_id = :pair AND annotator_id = :me UNION ALL SELECT * FROM ("
         "SELECT note FROM gold_answer WHERE pair_id = :pair AND annotator_id = :me AND note IS NOT NULL "
@@ -218,12 +235,12 @@ def note_on(db: Database, pair_id: PairId, me: AnnotatorId) -> str:
 
 
 def add_note(db: Database, judgement_id: int, text: str) -> None:
-    """Append the note of a judgement; an empty text removes the person's earlier note."""
+    """Store the note that came with a judgement; an empty text removes the annotator's earlier note."""
     db.conn.execute("INSERT INTO note (judgement_id, text) VALUES (?, ?)", [judgement_id, text])
 
 
 def note_by_id(db: Database, judgement_id: int) -> tuple[PairId, str] | None:
-    """Return (pair, text) of a note, current or not; None if there is none."""
+    """Return (pair, text) of the note that came with a judgement, current or replaced; None if there is none."""
     row = db.conn.execute(
         "SELECT j.pair_id, n.text FROM note n JOIN judgement j USING (judgement_id) WHERE n.judgement_id = ?",
         [judgement_id],
@@ -232,7 +249,10 @@ def note_by_id(db: Database, judgement_id: int) -> tuple[PairId, str] | None:
 
 
 def newest_reply(db: Database, judgement_id: int) -> tuple[int, str, str, float] | None:
-    """Return (id, lead, text, time) of the newest reply to a note; None if there is none."""
+    """Return (id, name of the lead, text, time in seconds since 1970) of the newest reply to a note; None without one.
+
+    `judgement_id` is the judgement with the note.
+    """
     row = db.conn.execute(
         "SELECT r.reply_id, a.name, r.text, r.replied_at FROM note_reply r "
         "JOIN annotator a ON a.annotator_id = r.lead_id WHERE r.judgement_id = ? ORDER BY r.reply_id DESC LIMIT 1",
@@ -242,7 +262,7 @@ def newest_reply(db: Database, judgement_id: int) -> tuple[int, str, str, float]
 
 
 def add_reply(db: Database, judgement_id: int, lead: AnnotatorId, text: str, *, at: float) -> None:
-    """Append a lead's reply to a note."""
+    """Store a lead's reply to the note that came with a judgement."""
     db.conn.execute(
         "INSERT INTO note_reply (judgement_id, lead_id, text, replied_at) VALUES (?, ?, ?, ?)",
         [judgement_id, lead, text, at],
@@ -250,13 +270,13 @@ def add_reply(db: Database, judgement_id: int, lead: AnnotatorId, text: str, *, 
 
 
 def replies_to(db: Database, me: AnnotatorId, *, final_before: float) -> list[MyReply]:
-    """Return the replies that this person may read: unread ones first, then read ones, each newest first.
+    """Return the leads' replies that an annotator may read: unread ones, then read ones, each the newest first.
 
     Args:
         db: the database.
-        me: the person who wrote the notes.
-        final_before: a person may read a reply only if its pair is settled and all its grades are older than this, in
-            seconds since 1970. The same holds for everything that people learn about their pairs.
+        me: the annotator who wrote the notes.
+        final_before: a reply may be read only if its pair needs no more grades and all its grades are older than this
+            time, in seconds since 1970. So nobody learns something about a pair that can still change.
     """
     query = "SELECT q.text FROM pair AS p JOIN query AS q USING (query_id) WHERE p.pair_id = j.pair_id"
     grade = "SELECT s.grade FROM standing AS s WHERE s.pair_id = j.pair_id AND s.seat_no = j.seat_no"
@@ -269,7 +289,7 @@ def replies_to(db: Database, me: AnnotatorId, *, final_before: float) -> list[My
 
 
 def unread_replies(db: Database, me: AnnotatorId, *, final_before: float) -> int:
-    """Count the replies that this person may read and has not read; see `replies_to`."""
+    """Count the replies to their notes that an annotator may read and has not read; see `replies_to`."""
     count: int = db.conn.execute(
         f"SELECT count(*) {_REPLIES} AND {_UNREAD}", {"me": me, "final": final_before}
     ).fetchone()[0]
@@ -277,7 +297,7 @@ def unread_replies(db: Database, me: AnnotatorId, *, final_before: float) -> int
 
 
 def mark_replies_read(db: Database, me: AnnotatorId, *, final_before: float, at: float) -> None:
-    """Mark every reply that this person may read as read; see `replies_to`."""
+    """Mark all replies that an annotator may read now as read; see `replies_to`."""
     db.conn.execute(
         f"INSERT INTO reply_read (reply_id, read_at) SELECT r.reply_id, :at {_REPLIES} AND {_UNREAD}",
         {"me": me, "final": final_before, "at": at},

@@ -1,8 +1,8 @@
-"""Store and read the status of pairs: verdicts, decisions of leads, skips, and blocked clips.
+"""Run the SQL for the status of pairs: verdicts, leads' actions, skips, and clips that cannot be shown.
 
-An act of a lead is a decision, a confirmed discard, a re-opening, or taking back one of these. Acts are append-only,
-and those of one pair are numbered together, from 1. An act stands until a lead takes it back. Only the newest standing
-act can be taken back.
+A lead can decide the relevance of a pair, confirm that it is discarded, re-open it for two more annotators, or undo one
+of these actions. Actions are never deleted, and the actions on one pair are numbered together, from 1. An action is in
+force until a lead undoes it. Only the newest one in force can be undone.
 
 A skip is never a grade. A blocked clip is stored with the reason and with who found the fault.
 """
@@ -21,7 +21,11 @@ from backend.store.engine import Database
 
 
 class LeadAct(NamedTuple):
-    """An act of a lead about a pair; `revision` is its number among the pair's acts, from 1."""
+    """A lead's action on a pair, such as deciding its relevance or re-opening it for two more annotators.
+
+    `revision` is its number among the actions on this pair, from 1. `relevance` is None unless the action decides it.
+    `at` is in seconds since 1970. `stands` is False if the action was undone.
+    """
 
     revision: int
     lead_id: AnnotatorId | None
@@ -45,13 +49,13 @@ NEXT_REVISION = (
 
 
 def acts(db: Database, pair_id: PairId) -> list[LeadAct]:
-    """Return all acts of leads about a pair, the oldest first."""
+    """Return all actions of leads on a pair, the oldest first, including undone ones."""
     rows = db.conn.execute(f"{_ACTS} WHERE a.pair_id = ? ORDER BY a.revision", [pair_id])
     return [_act(row) for row in rows]
 
 
 def add_decision(db: Database, pair_id: PairId, lead: AnnotatorId, relevance: int, reason: str, *, at: float) -> None:
-    """Append a lead's decision on the relevance of a pair. The newest decision that was not taken back counts."""
+    """Store a lead's decision on the relevance of a pair. The newest decision that was not undone is in force."""
     db.conn.execute(
         "INSERT INTO adjudication (pair_id, revision, lead_id, relevance, reason, decided_at) "
         f"VALUES (:pair, {NEXT_REVISION}, :lead, :relevance, :reason, :at)",
@@ -69,9 +73,9 @@ def add_act(
     at: float,
     takes_back: int | None = None,
 ) -> None:
-    """Append an act of a lead other than a decision.
+    """Store a lead's action on a pair other than a decision on its relevance.
 
-    If the act takes back another one, `takes_back` is the revision of that other act.
+    If the action undoes another one, `takes_back` is the revision of that other action.
     """
     db.conn.execute(
         "INSERT INTO ruling (pair_id, revision, lead_id, kind, takes_back, reason, ruled_at) "
@@ -81,7 +85,10 @@ def add_act(
 
 
 def decision_of_lead(db: Database, pair_id: PairId) -> tuple[int | None, bool]:
-    """Return the relevance that a lead set (None without a standing decision), and whether the pair is re-opened."""
+    """Return the relevance that a lead decided (None if no decision is in force), and whether the pair is re-opened.
+
+    A re-opened pair gets grades from two more annotators.
+    """
     decided, re_opened = db.conn.execute(
         "SELECT (SELECT relevance FROM lead_act WHERE pair_id = :pair AND kind = 'decided' AND stands "
         "ORDER BY revision DESC LIMIT 1), EXISTS (SELECT 1 FROM re_opened WHERE pair_id = :pair)",
@@ -91,7 +98,7 @@ def decision_of_lead(db: Database, pair_id: PairId) -> tuple[int | None, bool]:
 
 
 def all_adjudicated(db: Database) -> dict[PairId, int]:
-    """Return the relevance that a lead set, for every pair with a standing decision."""
+    """Return the relevance that a lead decided, for every pair with a decision in force."""
     # The newest one comes last and stays in the dictionary.
     rows = db.conn.execute(
         "SELECT pair_id, relevance FROM lead_act WHERE kind = 'decided' AND stands ORDER BY pair_id, revision"
@@ -100,20 +107,20 @@ def all_adjudicated(db: Database) -> dict[PairId, int]:
 
 
 def is_re_opened(db: Database, pair_id: PairId) -> bool:
-    """Return whether a lead has re-opened a pair for two more people."""
+    """Return whether a lead re-opened a pair, so that it gets grades from two more annotators."""
     return bool(db.conn.execute("SELECT EXISTS (SELECT 1 FROM re_opened WHERE pair_id = ?)", [pair_id]).fetchone()[0])
 
 
 def all_re_opened(db: Database) -> set[PairId]:
-    """Return the re-opened pairs."""
+    """Return the pairs that a lead re-opened, so that they get grades from two more annotators."""
     return {PairId(row[0]) for row in db.conn.execute("SELECT pair_id FROM re_opened")}
 
 
 def lead_has_gone_on(db: Database, pair_id: PairId, seat_no: int) -> bool:
-    """Return whether a lead has acted on a pair since the annotator at this seat graded it.
+    """Return whether a lead has acted on a pair since an annotator graded it, so that the grade stays as it is.
 
-    An act that was taken back does not count. A re-opening adds seats to the pair. It does not count for these seats,
-    because their grades were given after it.
+    `seat_no` is the number of the annotator's place at the pair. An undone action does not count. A re-opening does not
+    count for the annotators who graded the pair because of it.
     """
     row = db.conn.execute(
         "SELECT kind FROM lead_act WHERE pair_id = ? AND stands ORDER BY revision DESC LIMIT 1", [pair_id]
@@ -127,7 +134,7 @@ def _act(row: tuple[int, int | None, str, str, int | None, str, float, int]) -> 
 
 
 def verdict(db: Database, pair_id: PairId) -> Verdict:
-    """Return the stored verdict of a pair."""
+    """Return the stored verdict on a pair: `OPEN` if none is stored."""
     row = db.conn.execute("SELECT verdict FROM consensus WHERE pair_id = ?", [pair_id]).fetchone()
     return Verdict(row[0]) if row else Verdict.OPEN
 
@@ -140,7 +147,7 @@ def set_verdict(
     mean: float | None,
     rule_version: str,
 ) -> None:
-    """Store the verdict of the rule or of a lead; an open pair has no row."""
+    """Store the verdict on a pair; for an open pair, which still needs its first grades, delete the stored one."""
     if verdict is Verdict.OPEN:
         db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
         return
@@ -153,7 +160,7 @@ def set_verdict(
 
 
 def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
-    """Return the current grades of every pair that has any, sorted."""
+    """Return the current grades of every graded pair, the grades of a pair in ascending order."""
     grades: defaultdict[PairId, list[int]] = defaultdict(list)
     for pair_id, grade in db.conn.execute("SELECT pair_id, grade FROM standing ORDER BY pair_id, grade"):
         grades[pair_id].append(grade)
@@ -161,9 +168,9 @@ def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
 
 
 def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None, str]]) -> None:
-    """Replace all stored verdicts by these tuples of (pair, verdict, relevance, mean grade, rule version).
+    """Replace all stored verdicts by these tuples (pair, verdict, relevance, mean grade, rule version).
 
-    Pairs whose verdict is still open are not among them.
+    Pairs that still need their first grades have no verdict and are left out.
     """
     db.conn.execute("DELETE FROM consensus")
     db.conn.executemany(
@@ -173,17 +180,17 @@ def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int
 
 
 class GoneOn(StrEnum):
-    """What another annotator did after a person's grade, so that the grade can no longer be changed."""
+    """What another annotator did with a pair after a person's grade, so that the grade can no longer be changed."""
 
     GRADED = "graded"
     ON_SCREEN = "on screen"
 
 
 def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now: float) -> GoneOn | None:
-    """Return what another annotator did after this person's grade of a pair; None if nobody did anything.
+    """Return what another annotator did with a pair after a person graded it; None if nobody did anything.
 
-    Either somebody graded the pair later, or somebody at a seat of a later round has the clip on screen (a round has
-    two seats). A clip that is only loaded ahead, or whose lease has run out, does not count.
+    Either somebody graded the pair later, or somebody who was asked for a further grade has the clip on screen. A clip
+    that is only loaded ahead does not count, and neither does one whose reservation has run out.
     """
     graded, shown = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
@@ -197,7 +204,7 @@ def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now
 
 
 def skip_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
-    """Return the pair and the person of the skip that is stored under a key; None if there is none."""
+    """Return (pair, annotator) of the skip with this key, which a browser gave it; None if there is none."""
     row = db.conn.execute("SELECT pair_id, annotator_id FROM skip WHERE event_key = ?", [key]).fetchone()
     return (PairId(row[0]), AnnotatorId(row[1])) if row else None
 
@@ -205,7 +212,7 @@ def skip_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
 def add_skip(
     db: Database, pair_id: PairId, me: AnnotatorId, kind: SkipKind, reason: str, key: str, *, at: float
 ) -> None:
-    """Store a skip, which replaces an earlier one of this person at the pair."""
+    """Store an annotator's skip of a pair; an earlier skip of the same pair by them is undone."""
     lift_skips(db, pair_id, me, at=at)
     db.conn.execute(
         "INSERT INTO skip (pair_id, annotator_id, kind, reason, skipped_at, event_key) VALUES (?, ?, ?, ?, ?, ?)",
@@ -214,7 +221,10 @@ def add_skip(
 
 
 def recent_skips(db: Database, me: AnnotatorId, *, since: float, now: float) -> int:
-    """Count the skips and reports that this person made after `since` and until `now`, including undone ones."""
+    """Count the skips, including reports of broken clips, that an annotator made after `since` and until `now`.
+
+    Both times are in seconds since 1970. Undone skips count too.
+    """
     row = db.conn.execute(
         "SELECT count(*) FROM skip WHERE annotator_id = ? AND skipped_at > ? AND skipped_at <= ?", [me, since, now]
     ).fetchone()
@@ -222,7 +232,10 @@ def recent_skips(db: Database, me: AnnotatorId, *, since: float, now: float) -> 
 
 
 def reporters(db: Database, moment_id: MomentId) -> int:
-    """Count the people who report a moment's clip as broken, at any of its pairs."""
+    """Count the annotators who reported a moment's clip as broken, at any pair with this moment.
+
+    Undone reports do not count.
+    """
     row = db.conn.execute(
         "SELECT count(DISTINCT k.annotator_id) FROM skip k JOIN pair p USING (pair_id) "
         "WHERE p.moment_id = ? AND k.kind = 'broken_clip' AND k.lifted_at IS NULL",
@@ -232,7 +245,7 @@ def reporters(db: Database, moment_id: MomentId) -> int:
 
 
 def has_reported(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
-    """Return whether this person reports the clip of a pair as broken."""
+    """Return whether this annotator reported the clip of a pair as broken and the report was not undone."""
     row = db.conn.execute(
         "SELECT 1 FROM skip WHERE pair_id = ? AND annotator_id = ? AND kind = 'broken_clip' AND lifted_at IS NULL",
         [pair_id, me],
@@ -241,7 +254,7 @@ def has_reported(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
 
 
 def reported_clips(db: Database) -> list[ReportedClip]:
-    """Return the clips that somebody reports as broken and that others still get, by video and time."""
+    """Return the clips that somebody reported as broken but that others still get, sorted by video and time."""
     rows = db.conn.execute(
         "SELECT min(p.pair_key), v.name, m.start_s, m.end_s, group_concat(DISTINCT a.name), min(k.reason), "
         "max(k.skipped_at) FROM skip k JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
@@ -254,7 +267,7 @@ def reported_clips(db: Database) -> list[ReportedClip]:
 
 
 def lift_all_skips(db: Database, me: AnnotatorId, *, reports_only: bool, at: float) -> tuple[int, list[MomentId]]:
-    """Undo a person's skips, or only their reports of broken clips.
+    """Undo all skips of an annotator, or, with `reports_only`, only their reports of broken clips.
 
     Return how many were undone, and the moments whose clips they had reported.
     """
@@ -273,7 +286,7 @@ def lift_all_skips(db: Database, me: AnnotatorId, *, reports_only: bool, at: flo
 
 
 def lift_skips(db: Database, pair_id: PairId, me: AnnotatorId | None, *, at: float) -> int:
-    """Undo the skip of a pair by a person, or by everybody (None); return the number of skips."""
+    """Undo the skip of a pair by annotator `me`, or by everybody if `me` is None; return the number of skips undone."""
     cursor = db.conn.execute(
         "UPDATE skip SET lifted_at = :at WHERE pair_id = :pair AND lifted_at IS NULL "
         "AND annotator_id = coalesce(:me, annotator_id)",
@@ -283,7 +296,10 @@ def lift_skips(db: Database, pair_id: PairId, me: AnnotatorId | None, *, at: flo
 
 
 def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
-    """Return who last offered a pair again to those who had skipped it, and when; None if nobody did."""
+    """Return (name of the lead, time in seconds since 1970) of the last time that a skipped pair was offered again.
+
+    None if that never happened.
+    """
     row = db.conn.execute(
         "SELECT a.name, e.at FROM event e JOIN annotator a ON a.annotator_id = e.actor "
         "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC LIMIT 1",
@@ -293,9 +309,10 @@ def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
 
 
 def skips_left_to_others(db: Database, me: AnnotatorId) -> int:
-    """Count the pairs that this person skipped and that are not settled yet.
+    """Count the pairs that this annotator skipped and that still need grades.
 
-    Skipped gold questions count too, because they look unsettled to the person.
+    Skipped gold questions (hidden pairs with known grades) count too, because the annotator must not be able to tell
+    them from other pairs.
     """
     count: int = db.conn.execute(
         "SELECT count(*) FROM skip k LEFT JOIN consensus c USING (pair_id) WHERE k.annotator_id = :me "
@@ -307,7 +324,7 @@ def skips_left_to_others(db: Database, me: AnnotatorId) -> int:
 
 
 def skipped_pair_count(db: Database) -> int:
-    """Count the pairs that somebody has skipped, without undone skips."""
+    """Count the pairs that at least one annotator skipped; undone skips do not count."""
     count: int = db.conn.execute("SELECT count(DISTINCT pair_id) FROM skip WHERE lifted_at IS NULL").fetchone()[0]
     return count
 
@@ -317,7 +334,7 @@ BY_PERSON, BY_FILE = "person", "file"
 
 
 def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, found_by: str = BY_PERSON) -> None:
-    """Store that a moment's clip cannot be shown, and why. If a reason is stored already, that reason stays."""
+    """Store that a moment's clip cannot be shown, and why. A reason that is already stored stays."""
     db.conn.execute(
         "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
         [moment_id, to_stored(reason), at, found_by],
@@ -325,13 +342,16 @@ def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, foun
 
 
 def is_faulty(db: Database, moment_id: MomentId) -> bool:
-    """Return whether a moment's clip cannot be shown."""
+    """Return whether a moment's clip is stored as one that cannot be shown."""
     row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = ?)", [moment_id]).fetchone()
     return bool(row[0])
 
 
 def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
-    """Return whether a moment is blocked only by annotators' reports, not by its file or a later report of a lead."""
+    """Return whether a moment is not handed out only because annotators reported its clip as broken.
+
+    False if its file has a fault, or if a lead has reported it later.
+    """
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
         "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "
@@ -342,5 +362,5 @@ def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
 
 
 def remove_fault(db: Database, moment_id: MomentId) -> None:
-    """Let a moment's clip be shown again."""
+    """Forget that a moment's clip cannot be shown, so that its pairs are handed out again."""
     db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])

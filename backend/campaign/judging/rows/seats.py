@@ -1,16 +1,17 @@
-"""SQL for seats: places for annotators at pairs, which are claimed, held, given back and graded.
+"""Run the SQL for seats, the places for annotators at pairs: free, held for a limited time, or graded.
 
-A seat is free, held by a person until the lease runs out, or judged by a person for good. Each pair has one row in the
-table `seat` for each grade that it may get. So no code has to compare the number of grades with a limit. While a lead's
-decision on a pair stands, its seats are closed: nobody can claim them, but whoever holds one may still grade. A held
-seat is shown once its clip was on the holder's screen. A person who claims the seat, or comes back after its lease ran
-out, starts with a seat not yet shown.
+A seat is free, held by an annotator until the lease (the time reserved) runs out, or graded by an annotator for good.
+Each pair has one row in the table `seat` for each grade that it may get. So no code has to compare the number of grades
+with a limit. While a lead's decision on a pair is in force, its seats are closed: nobody can take them, but whoever
+holds one may still grade. A held seat is marked as shown once its clip was on the holder's screen. The mark is removed
+when somebody else takes the seat, or when the holder comes back after the lease ran out.
 
-A gold question is a pair with a known grade. Its seat is for one person alone (table `gold_seat`). To that person it
-looks like a second-round seat at a pair that waits for its last grade: the same functions offer, claim, hold, show,
-give back and grade it. Its grades are no judgements, and nobody else learns of it. Functions about one person include
-their gold questions, so that nothing tells these apart. Functions about a pair, a batch or the campaign leave them out.
-`backend.campaign.qualification.gold` chooses the gold questions of each person.
+A gold question is a pair with a known grade, hidden in an annotator's normal work. Its seat is for one person alone
+(table `gold_seat`). To that person it looks like a seat at a pair that waits for its last grade: the same functions
+offer, claim, hold, show, give back and grade it. Its grades are no judgements, and nobody else learns of it. Functions
+about one person include their gold questions, so that the person cannot tell them from other pairs. Functions about a
+pair, a batch or the campaign leave them out. `backend.campaign.qualification.gold` chooses the gold questions of each
+person.
 """
 
 from dataclasses import dataclass
@@ -67,7 +68,10 @@ _CLAIMS = (
 
 @dataclass(frozen=True, slots=True)
 class HeldPair:
-    """A pair that a person holds and has not graded yet."""
+    """A pair that is reserved for an annotator, who has not graded it yet.
+
+    `pair_key` is the random key that browsers use. `whole` says that the moment is the whole video.
+    """
 
     pair_id: PairId
     pair_key: PairKey
@@ -80,10 +84,10 @@ class HeldPair:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """The seat of one person at one pair.
+    """The seat of one annotator at one pair, their place to grade it.
 
-    A `judged` seat stays with this person for good. If it is `gold`, the pair is a gold question, and its grade is no
-    judgement.
+    `claimed_at` is when they took it. A `judged` seat has a grade and stays with this person for good. If it is `gold`,
+    the pair is a gold question (a hidden pair with a known grade), and its grade is no judgement.
     """
 
     pair_id: PairId
@@ -95,10 +99,11 @@ class Seat:
 
 
 def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: float) -> None:
-    """Extend the lease of every seat this person still holds, even a lapsed one, to `until`.
+    """Extend the time for which pairs are reserved for an annotator to `until`, in seconds since 1970.
 
-    A lease that was extended less than `slack_s` seconds ago stays as it is. If anybody's lease ends after `until`, it
-    was given before the clock was set back. It is shortened, so that the seats of people who left become free in time.
+    A reservation that has run out is extended too if nobody else took the place. One that was extended less than
+    `slack_s` seconds ago stays as it is. If anybody's reservation ends after `until`, it was made before the clock was
+    set back. It is shortened, so that the places of people who left become free in time.
     """
     tables = ("seat", "gold_seat")
     is_due = db.conn.execute(
@@ -115,7 +120,10 @@ def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: f
 
 
 def held_pairs(db: Database, me: AnnotatorId) -> list[HeldPair]:
-    """Return the pairs that this person holds and has not graded, in the order of claiming, without broken clips."""
+    """Return the pairs that are reserved for this annotator and not graded, in the order in which they were taken.
+
+    Pairs whose clip cannot be shown are left out.
+    """
     # "+" keeps SQLite from reading all seats that this person ever had in the order of claim_no.
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s, "
@@ -133,13 +141,13 @@ def held_pairs(db: Database, me: AnnotatorId) -> list[HeldPair]:
 
 
 def is_set_aside(db: Database, pair_id: PairId) -> bool:
-    """Return whether a pair is reserved for an exam or a calibration round, so that nobody gets it now."""
+    """Return whether a pair is used in an exam or calibration round now, so that nobody gets it in the normal work."""
     row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)", [pair_id]).fetchone()
     return bool(row[0])
 
 
 def answered_in_exam(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
-    """Return whether this person has answered a pair in an exam, and may know the right grade."""
+    """Return whether this annotator has answered a pair in an exam, and so may know the right grade."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = ? AND annotator_id = ?)", [pair_id, me]
     ).fetchone()
@@ -147,7 +155,7 @@ def answered_in_exam(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
 
 
 def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
-    """Return the numbers (`seat_no`) of the free seats of a pair, the lowest first."""
+    """Return the numbers of the free seats (places for annotators) of a pair, the lowest first."""
     rows = db.conn.execute(
         f"SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {FREE} ORDER BY s.seat_no",
         {"pair": pair_id, "now": now},
@@ -156,7 +164,10 @@ def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
 
 
 def assign_seat(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
-    """Give a free seat to a person whose grade is known already: the seat is judged without having been claimed."""
+    """Give a free seat (a place at a pair) to an annotator whose grade is already known.
+
+    The seat counts as graded at once.
+    """
     db.conn.execute(
         "UPDATE seat SET annotator_id = ?, lease_until = NULL, shown_at = NULL, claim_no = NULL, "
         "claimed_at = NULL WHERE pair_id = ? AND seat_no = ?",
@@ -166,13 +177,13 @@ def assign_seat(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) ->
 
 
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
-    """Claim the lowest free seat of a pair, or the person's gold question there.
+    """Reserve a pair for an annotator until `until`: take a free seat (place) at it, or their gold question there.
 
-    A single SQL statement does this, so two people cannot claim the same seat. Seats without a holder are claimed
-    before those whose lease ran out, because the holder of such a seat may come back with a grade.
+    A single SQL statement takes the seat, so two people cannot take the same one. Seats without a holder are taken
+    before those whose time has run out, because the holder may come back with a grade.
 
     Returns:
-        Whether the person got a seat; never a second one at the same pair.
+        Whether the annotator got a seat. Nobody gets a second one at the same pair.
     """
     values = {"me": me, "pair": pair_id, "now": now, "until": until}
     cursor = db.conn.execute(
@@ -196,14 +207,17 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
 
 
 def claims_made(db: Database, me: AnnotatorId) -> int:
-    """Return the number of this person's latest claim of a seat or gold question; 0 if they have claimed none."""
+    """Return the number of this annotator's last claim (taking a pair to grade); 0 if they never took one.
+
+    Each annotator's claims are numbered from 1; gold questions count too.
+    """
     return int(db.conn.execute(f"SELECT {_CLAIMS}", {"me": me}).fetchone()[0])
 
 
 def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> None:
-    """Note that the clip of a pair is on its holder's screen; only the first time counts.
+    """Record that the clip of a pair is on the screen of the annotator for whom it is reserved; the first time is kept.
 
-    Nothing happens if the person does not hold the pair.
+    Nothing happens if the pair is not reserved for this annotator.
     """
     for table in ("seat", "gold_seat"):
         cursor = db.conn.execute(
@@ -216,7 +230,7 @@ def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> No
 
 
 def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
-    """Give back the seats that this person holds and has not graded, or only the one at a pair; return their pairs."""
+    """Free the pairs that are reserved for this annotator and not graded, or only `pair_id`; return the pairs freed."""
     return [
         PairId(row[0])
         for table, given_back in _GIVEN_BACK.items()
@@ -229,7 +243,7 @@ def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> lis
 
 
 def release_broken(db: Database, moment_id: int) -> None:
-    """Free the ungraded seats at every pair of a moment whose clip cannot be shown."""
+    """Free all reserved and ungraded places at the pairs of a moment whose clip cannot be shown."""
     for table, given_back in _GIVEN_BACK.items():
         db.conn.execute(
             f"UPDATE {table} SET {given_back} WHERE lease_until IS NOT NULL "
@@ -239,7 +253,7 @@ def release_broken(db: Database, moment_id: int) -> None:
 
 
 def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
-    """Return whether this person holds an ungraded seat of a pair; gold questions do not count."""
+    """Return whether a pair is reserved for this annotator and not graded yet; gold questions do not count."""
     row = db.conn.execute(
         "SELECT 1 FROM seat WHERE pair_id = ? AND annotator_id = ? AND lease_until IS NOT NULL", [pair_id, me]
     ).fetchone()
@@ -247,7 +261,7 @@ def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
 
 
 def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
-    """Return this person's seat at a pair, held or judged; None if they have none."""
+    """Return this annotator's seat (place) at a pair, reserved or graded; None if they have none."""
     row = db.conn.execute(
         "SELECT seat_no, lease_until IS NULL, 0 AS gold, claimed_at FROM seat "
         "WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0 "
@@ -259,7 +273,7 @@ def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
 
 
 def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
-    """Mark a seat as judged: its lease ends, and it stays with its holder for good."""
+    """Mark a seat (an annotator's place at a pair) as graded, so that it stays with its holder for good."""
     if seat.gold:
         db.conn.execute(
             "UPDATE gold_seat SET lease_until = NULL WHERE pair_id = ? AND annotator_id = ?", [seat.pair_id, me]
@@ -271,7 +285,10 @@ def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
 
 
 def open_second_round(db: Database, pair_id: PairId) -> bool:
-    """Add two seats to an escalated pair, for its second round, unless it has them; return whether they were added."""
+    """Add two seats (places for annotators) to a pair whose first two grades disagree, unless it has them already.
+
+    Return whether seats were added.
+    """
     cursor = db.conn.executemany(
         "INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (?, ?)",
         ((pair_id, seat_no) for seat_no in SECOND_ROUND_SEATS),
@@ -280,10 +297,10 @@ def open_second_round(db: Database, pair_id: PairId) -> bool:
 
 
 def close_second_round(db: Database, pair_id: PairId) -> bool:
-    """Remove a pair's second-round seats at which nobody has graded; return whether there were any.
+    """Remove a pair's seats (places for annotators) beyond the first two, unless they have a grade.
 
-    Whoever holds such a seat has not seen the pair yet. Once they have seen it, `annotator_has_gone_on` forbids the
-    correction that would remove their seat.
+    Return whether any seat was removed. This happens when a correction makes the first two grades agree. A holder of
+    such a seat has not seen the pair yet; otherwise `annotator_has_gone_on` would have forbidden the correction.
     """
     cursor = db.conn.execute(
         "DELETE FROM seat WHERE pair_id = ? AND seat_no > ? AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
@@ -293,7 +310,7 @@ def close_second_round(db: Database, pair_id: PairId) -> bool:
 
 
 def close(db: Database, pair_id: PairId) -> None:
-    """Close the seats of a pair: nobody can claim them any more, but people may still grade those that they hold."""
+    """Stop giving the pair to more annotators; those for whom it is already reserved may still grade it."""
     db.conn.execute(
         "UPDATE seat SET closed = 1 WHERE pair_id = ? AND closed = 0 "
         "AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
@@ -302,12 +319,12 @@ def close(db: Database, pair_id: PairId) -> None:
 
 
 def open_again(db: Database, pair_id: PairId) -> None:
-    """Open the closed seats of a pair again."""
+    """Give a pair to annotators again after `close`."""
     db.conn.execute("UPDATE seat SET closed = 0 WHERE pair_id = ? AND closed = 1", [pair_id])
 
 
 def close_decided(db: Database) -> None:
-    """Close the seats of all pairs with a standing decision of a lead."""
+    """Stop giving out all pairs on which a lead's decision is in force; see `close`."""
     db.conn.execute(
         "UPDATE seat SET closed = 1 WHERE closed = 0 AND (annotator_id IS NULL OR lease_until IS NOT NULL) "
         "AND pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands)"
@@ -315,14 +332,17 @@ def close_decided(db: Database) -> None:
 
 
 def re_open(db: Database, pair_id: PairId) -> None:
-    """Add two more seats to a discarded pair that a lead re-opens."""
+    """Add two seats (places for annotators) to a discarded pair that a lead re-opens."""
     db.conn.executemany(
         "INSERT INTO seat (pair_id, seat_no) VALUES (?, ?)", ((pair_id, seat_no) for seat_no in RE_OPENED_SEATS)
     )
 
 
 def re_opened_in_use(db: Database, pair_id: PairId, *, now: float) -> str | None:
-    """Return the first person who graded a pair since it was re-opened or has its clip on screen; None if nobody."""
+    """Return the name of an annotator who has used one of the two seats added by re-opening a pair; None if nobody has.
+
+    A seat is used if it has a grade, or if its holder has the pair's clip on screen.
+    """
     row = db.conn.execute(
         "SELECT a.name FROM seat s JOIN annotator a USING (annotator_id) "
         "WHERE s.pair_id = :pair AND s.seat_no >= :first "
@@ -333,7 +353,7 @@ def re_opened_in_use(db: Database, pair_id: PairId, *, now: float) -> str | None
 
 
 def close_re_opened(db: Database, pair_id: PairId) -> None:
-    """Remove the seats that re-opening a pair added. Call it only if `re_opened_in_use` returns None."""
+    """Remove the two seats that re-opening a pair added; call it only if `re_opened_in_use` returns None."""
     db.conn.execute("DELETE FROM seat WHERE pair_id = ? AND seat_no >= ?", [pair_id, min(RE_OPENED_SEATS)])
 
 
@@ -344,6 +364,6 @@ def graded(db: Database, me: AnnotatorId) -> int:
 
 
 def free_held(db: Database, pair_id: PairId) -> None:
-    """Free all held seats of a pair whose right grade is about to become known, so that nobody grades it any more."""
+    """Free all places at a pair that are reserved and not graded, because its right grade is about to become known."""
     for table, given_back in _GIVEN_BACK.items():
         db.conn.execute(f"UPDATE {table} SET {given_back} WHERE pair_id = ? AND lease_until IS NOT NULL", [pair_id])

@@ -1,7 +1,7 @@
 """Search the activity log, and list the campaign's settings with the time and author of their last change.
 
-*Reads* events, judgements, the pairs, people and other rows that these concern, the campaign's facts and
-`reelrank.toml`. *Writes* nothing.
+*Reads* events, judgements, the pairs and people that they mention, the campaign's settings and `reelrank.toml`.
+*Writes* nothing.
 """
 
 from collections.abc import Iterator
@@ -30,9 +30,9 @@ _AT_ONCE = 5_000
 def find_activity(
     project: Project, by: Lead | Operator, activity_filter: ActivityFilter, *, first: int, most: int
 ) -> list[ActivityEntry]:
-    """Return at most `most` entries of the log that match a filter, from number `first` on, counted from 0.
+    """Return at most `most` entries of the activity log that match a filter, the newest first.
 
-    The newest come first.
+    The first `first` of the matching entries are skipped.
     """
     with reading(project.store) as db:
         return rows.entries(db, activity_filter, first=first, most=most)
@@ -40,20 +40,20 @@ def find_activity(
 
 @in_charge
 def count_activity(project: Project, by: Lead | Operator, activity_filter: ActivityFilter) -> int:
-    """Count the entries of the log that match a filter."""
+    """Count the entries of the activity log that match a filter."""
     with reading(project.store) as db:
         return rows.count(db, activity_filter)
 
 
 @in_charge
 def activity_csv(project: Project, by: Lead | Operator, activity_filter: ActivityFilter) -> str:
-    """Return all entries that match a filter as CSV, the newest first. Times are in UTC."""
+    """Return all entries of the activity log that match a filter as CSV, the newest first. Times are in UTC."""
     return csv_text(HEADER, _lines(project.store, activity_filter), for_people=True)
 
 
 @in_charge
 def activity_people(project: Project, by: Lead | Operator) -> list[str]:
-    """Return the names of all people who may be in the log, leads first."""
+    """Return the names of all people who may appear in the activity log, leads first."""
     return rows.people(project.store.db)
 
 
@@ -74,9 +74,9 @@ def _since(db: Database, line: SettingLine, now: CurrentSettings) -> Since:
 
 @in_charge
 def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
-    """Return every setting of the campaign in words, grouped by the part of the campaign that it belongs to.
+    """Return every setting of the campaign in words, grouped by topic.
 
-    Each comes with its value and its effect, when and by whom it was set, and where it can be changed.
+    Each comes with its value, its effect, when and by whom it was last set, and where it can be changed.
     """
     with reading(project.store) as db:
         rule, guideline = batches_rows.versions(db)[-1], project_rows.versions(db)

@@ -16,8 +16,9 @@ USUAL = (
 class ActivityFilter:
     """A filter on entries of the activity log.
 
-    A `group` of None selects the groups in `USUAL`. `by` is a person's name, empty for anybody. `since` and `until` are
-    seconds since 1970; `until` itself is excluded. `text` has to occur in the entry; case is ignored.
+    `group` is a group of entries, such as judgements; None selects every group that is listed by default. `by` is a
+    person's name, empty for anybody. `since` and `until` are seconds since 1970; `until` itself is excluded. `text` has
+    to occur in the entry; case is ignored.
     """
 
     group: EventGroup | None = None
@@ -29,7 +30,12 @@ class ActivityFilter:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """One entry of the activity log. `by` is None where no person did it: a command, or a rule of the program."""
+    """One entry of the activity log: who did what, when, and to which pair, query or person.
+
+    `entry` is its number, and `at` the time in seconds since 1970. `by` is the person's name; None for a command or a
+    rule of the program. `kind` is the kind of event, `words` describes what was done, and `about` what it was done to.
+    `query_id` is the query concerned, if there is one.
+    """
 
     entry: int
     at: float
@@ -46,9 +52,10 @@ class ActivityEntry:
 class CampaignSetting:
     """One setting of the campaign in words.
 
-    `since` is the time of the last change in seconds since 1970; None while the value is still the one that the project
-    was made with. `by` is the name of the person who set it; None if a command or the settings file set it. `where` is
-    the page on which a lead changes it, empty if no page does. `how` says how else it is changed.
+    `part` is the topic under which it is listed. `changes` describes what the setting affects. `since` is the time of
+    the last change in seconds since 1970; None if the initial value was never changed. `by` is the name of the person
+    who set it; None if a command or the settings file set it. `where` is the page on which a lead changes it, empty if
+    no page does. `how` says how else it is changed.
     """
 
     part: str

@@ -44,7 +44,7 @@ _GRADES = (
 
 
 def count(db: Database, activity_filter: ActivityFilter) -> int:
-    """Count the entries that match a filter."""
+    """Count the entries of the activity log that match a filter."""
     if activity_filter.group is EventGroup.GRADES:
         where, values = _grades_where(activity_filter)
         # Without a text to search, the tables around the judgements are not needed.
@@ -57,7 +57,10 @@ def count(db: Database, activity_filter: ActivityFilter) -> int:
 
 
 def entries(db: Database, activity_filter: ActivityFilter, *, first: int, most: int) -> list[ActivityEntry]:
-    """Return at most `most` entries that match a filter, the newest first, from number `first` on, counted from 0."""
+    """Return at most `most` entries of the log that match a filter, the newest first.
+
+    The first `first` of the matching entries are skipped.
+    """
     if activity_filter.group is EventGroup.GRADES:
         return _grades(db, activity_filter, first, most)
     where, values = _events_where(activity_filter)
@@ -78,13 +81,16 @@ def entries(db: Database, activity_filter: ActivityFilter, *, first: int, most: 
 
 
 def people(db: Database) -> list[str]:
-    """Return the names of all people, leads first."""
+    """Return the names of all annotators and leads, leads first."""
     rows = db.conn.execute("SELECT name FROM annotator ORDER BY role = 'lead' DESC, name")
     return [row[0] for row in rows]
 
 
 def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | None:
-    """Return when an event of these kinds happened last, and who did it; None if it never did."""
+    """Return (time, person) of the last event of these kinds; None if there was none.
+
+    The time is in seconds since 1970. The person is None if a command or a rule of the program caused the event.
+    """
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind IN ({_marks(kinds)}) ORDER BY e.event_id DESC LIMIT 1",
@@ -94,7 +100,10 @@ def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | N
 
 
 def newest_change(db: Database, keys: Sequence[str]) -> tuple[float, str | None] | None:
-    """Return when one of these settings was last changed on a page, and who did it; None if it never was."""
+    """Return (time, person) of the last change of these settings on a page; None if no page ever changed them.
+
+    The time is in seconds since 1970. The person is None if nobody is recorded.
+    """
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind = ? AND e.subject IN ({', '.join('?' * len(keys))}) ORDER BY e.event_id DESC LIMIT 1",
@@ -163,7 +172,10 @@ def _grades(db: Database, activity_filter: ActivityFilter, first: int, most: int
 
 
 def _about(db: Database, subjects: Iterable[str]) -> dict[str, tuple[str, QueryId | None]]:
-    """Return, for subjects such as `pair:17`, their description in words and the query that they belong to."""
+    """Map subjects of events, such as `pair:17`, to their descriptions in words and the queries that they belong to.
+
+    The query is None for a person, or for a moment. Subjects that are not found are left out.
+    """
     ids: dict[str, set[int]] = {}
     for subject in subjects:
         subject_kind, _, number = subject.partition(":")

@@ -32,5 +32,5 @@ def grade_words(grade: int, *, corrected: bool, simulated: bool, imported: bool)
 
 
 def kinds_of(group: EventGroup) -> list[str]:
-    """Return the kinds of event that belong to a group."""
+    """Return the kinds of event that belong to a group of the activity log."""
     return [kind for kind, event in find_events().items() if event.group is group]

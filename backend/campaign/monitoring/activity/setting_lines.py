@@ -27,7 +27,13 @@ BEGINNING: Since = (None, None)
 
 @dataclass(frozen=True, slots=True)
 class CurrentSettings:
-    """The current values of a campaign's settings."""
+    """The current values of a campaign's settings, as the page Settings and `reelrank status settings` show them.
+
+    `file` holds the settings of `reelrank.toml`. `worded` and `next_batch_since` are each (time, person) of the last
+    change: of the grades' wording, and of the rule that recommends next batches. `describing` says whether annotators
+    may describe moments; `describers` of them may do so, in `described` videos (None: all). `assigned` counts the
+    people with an assignment. `exam_most_missed` is the percentage of answers that may be wrong in the exam.
+    """
 
     file: ProjectSettings
     campaign: Campaign
@@ -51,9 +57,11 @@ class CurrentSettings:
 class SettingLine:
     """A line about one setting, or about a few that belong together.
 
-    `keys` are the keys of these settings. `changes` says what the settings change; if it is empty, the meaning of the
-    first key is shown instead. `page` is where a lead changes them. `how` says how to change them where no page does,
-    or adds a remark. The time of the last change is that of the newest of `events`; without events, it is `since`.
+    `keys` are the keys of these settings, and `part` is the topic under which the line is listed. `value` returns the
+    current value in words. `changes` says what the settings affect; if it is empty, the registered meaning of the first
+    key is shown. `page` is where a lead changes them. `how` says how to change them where no page does, or adds a
+    remark. The line also shows when they were last changed. That is the time of the newest of `events`. Without
+    `events`, it is the last change on a page, or else the result of `since`.
     """
 
     keys: tuple[str, ...]
@@ -68,7 +76,7 @@ class SettingLine:
     since: Callable[[CurrentSettings], Since] = lambda now: BEGINNING
 
     def about(self, now: CurrentSettings) -> str:
-        """Return what the settings change, in words."""
+        """Return what the settings of this line affect, in words."""
         if callable(self.changes):
             return self.changes(now)
         return self.changes or BY_KEY[self.keys[0]].meaning

@@ -1,4 +1,4 @@
-"""Data types of the page Explore: the funnel, relevance bins, sources, coverage and durations."""
+"""Data types of the page Explore: pairs by stage of judging, relevance bins, sources, coverage of videos, durations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,13 @@ from backend.core.ids import PairId, QueryId
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """How many of the pairs handed out reached which stage. Pairs that are judged only for a probe are not counted.
+    """How many of the pairs given to annotators reached which stage.
 
-    `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`. `escalated` is the sum
-    of the counts that come after it.
+    `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`. Pairs with fewer than
+    two grades are in `waiting_first`. A lead decided `decided_at_once` before further annotators were asked. The first
+    two grades of `escalated` pairs disagreed. `escalated` is the sum of the counts after it. Of these, `settled_by`
+    maps the number of annotators who were asked to the number of pairs in consensus. Pairs graded only to measure how
+    deep judging must go (a probe) are not counted.
     """
 
     pairs: int
@@ -39,12 +42,12 @@ class Funnel:
 
     @property
     def graded_by_two(self) -> int:
-        """Pairs that have their first two grades, or a lead's decision instead."""
+        """Number of pairs that have their first two grades, or a lead's decision instead."""
         return self.pairs - self.waiting_first
 
 
 class BinnedBy(StrEnum):
-    """The properties of a pair by which relevances are sorted into bins. `rules.bounds` says what each bin covers."""
+    """The properties of a pair by which its relevance can be binned. `rules.bounds` says what each bin covers."""
 
     SIMILARITY = "similarity"
     RANK = "rank"
@@ -57,11 +60,11 @@ class RelevanceBin:
     """Pairs that share a bin of similarity, rank or duration.
 
     Attributes:
-        place: the bin's number, which does not depend on the pairs.
+        place: the bin's number, which always stands for the same range of values.
         low: the least value in the bin.
         high: the first value beyond the bin. If the bin is for similarity 1 or for one rank, `high` equals `low`.
         counts: number of pairs of each relevance, 0 first.
-        without: number of pairs without a relevance (open, escalated, discarded). They never count as 0.
+        without: number of pairs without a relevance (open, escalated, discarded). They do not count as relevance 0.
     """
 
     place: int
@@ -72,7 +75,7 @@ class RelevanceBin:
 
     @property
     def decided(self) -> int:
-        """Pairs with a relevance."""
+        """Number of pairs with a relevance."""
         return sum(self.counts)
 
     @property
@@ -83,7 +86,11 @@ class RelevanceBin:
 
 @dataclass(frozen=True, slots=True)
 class PairPart:
-    """A selection of pairs. A pair belongs to it if it fulfils every condition that is set here."""
+    """The conditions of a selection of pairs; a pair has to fulfil all that are set.
+
+    `along` and `place` select one bin: its property and its number. `video` is a video's number. `same_words` selects
+    pairs whose query and caption have similarity 1, but whose relevance is not the highest.
+    """
 
     along: BinnedBy | None = None
     place: int | None = None
@@ -97,7 +104,11 @@ class PairPart:
 
 @dataclass(frozen=True, slots=True)
 class FoundPair:
-    """One pair of a selection."""
+    """One pair that a selection on the page Explore found: its query, moment, verdict and relevance.
+
+    `rank` is the moment's rank in the query's candidate list, from 1. `similarity` compares query and caption; it is
+    None if only submitted runs found the moment.
+    """
 
     pair_id: PairId
     query_id: QueryId
@@ -114,7 +125,12 @@ class FoundPair:
 
 @dataclass(frozen=True, slots=True)
 class SourceStanding:
-    """How many candidates one source found, how many were handed out as pairs, and the relevances of these pairs."""
+    """How many candidates one source found, how many became pairs for annotators, and these pairs' relevances.
+
+    A source is an encoder's search or a submitted run. `alone` counts candidates that no other source found. `decided`
+    counts pairs with a relevance, `relevant` those of relevance 1 or more, and `relevant_alone` the relevant ones that
+    no other source found.
+    """
 
     source: CandidateSource
     candidates: int
@@ -132,13 +148,18 @@ class SourceStanding:
 
     @property
     def mean(self) -> float | None:
-        """Mean relevance; None if no pair has one."""
+        """Mean relevance of the source's pairs; None if no pair has a relevance."""
         return self.relevance_sum / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class VideoCoverage:
-    """How much of one video was handed out, and the relevances that its pairs got."""
+    """How much of one video was given to annotators, and the relevances that its pairs got.
+
+    `show` is None if the video's name does not tell its show. `moments` counts all moments of the video, and
+    `judged_moments` those in a pair. `pairs` counts its pairs, and `queries` the queries of these pairs. `decided`
+    counts pairs with a relevance, `relevant` those of relevance 1 or more.
+    """
 
     video_id: int
     video: str
@@ -159,13 +180,17 @@ class VideoCoverage:
 
     @property
     def mean(self) -> float | None:
-        """Mean relevance; None if no pair has one."""
+        """Mean relevance of the video's pairs; None if no pair has a relevance."""
         return self.relevance_sum / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class ShowCoverage:
-    """How much of a show's videos was handed out, and the relevances that their pairs got."""
+    """How much of a show's videos was given to annotators, and the relevances that their pairs got.
+
+    `covered` counts videos with a moment in a pair, and `judged_moments` such moments. `decided` counts pairs with a
+    relevance, `relevant` those of relevance 1 or more. `mean` is the mean relevance; None if no pair has one.
+    """
 
     show: str | None
     videos: int
@@ -181,10 +206,11 @@ class ShowCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """How many moments or videos of each duration, in seconds, the corpus has, and how many of these were handed out.
+    """A histogram of the durations of all moments, or of all videos, in the corpus, in seconds.
 
-    `bars` are (low, high, number in the corpus, number handed out), where `low` and `high` bound the durations. `high`
-    may be None in the last bar.
+    Each of `bars` is (low, high, number in the corpus, number given to annotators), where `low` and `high` bound the
+    durations. `high` may be None in the last bar. `least`, `mean` and `most` are the shortest, the mean and the longest
+    duration, and `count` is the number of durations in the corpus.
     """
 
     bars: Sequence[tuple[float, float | None, int, int]]
@@ -196,7 +222,7 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class AgreedQuery:
-    """One query, with the agreement on its pairs as the agreement board shows it."""
+    """One query, with the annotators' agreement on its pairs as the agreement board shows it."""
 
     query_id: QueryId
     agreement: GroupAgreement

@@ -1,6 +1,6 @@
 """SQL that counts and lists judged pairs for the page Explore.
 
-Reads only. Pairs that are judged only for a probe are left out everywhere.
+Reads only. Pairs that are graded only for a probe (a sample that tells how deep judging must go) are always left out.
 """
 
 import json
@@ -33,21 +33,20 @@ _FOUND = (
 
 
 def version(db: Database) -> str:
-    """Return a text that changes whenever a result of this module changes.
+    """Return a text that changes whenever the tables that this module counts change.
 
-    It is made of the newest ids of events and judgements, which are added and never changed.
+    It is made of the newest ids of events and judgements. Both are only ever added, never changed.
     """
     row = db.conn.execute("SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement)")
     return "-".join(str(part or 0) for part in row.fetchone())
 
 
 def fates(db: Database) -> list[tuple[str, int, int]]:
-    """Return rows of (verdict, people asked, number of pairs), without pairs that are judged only for a probe.
+    """Return rows of (verdict, annotators asked, number of pairs).
 
-    A discard that a lead confirmed has the verdict `CONFIRMED`.
-
-    A pair has a seat for everybody who is asked about it. Pairs without a verdict are open, and two people are asked
-    about them.
+    If a lead confirmed that a pair is discarded, the verdict is `CONFIRMED`. Pairs without a verdict are counted as
+    open, with two annotators asked. Pairs that are graded only for a probe, which tells how deep judging must go, are
+    left out.
     """
     found: list[tuple[str, int, int]] = [
         tuple(row)
@@ -63,9 +62,9 @@ def fates(db: Database) -> list[tuple[str, int, int]]:
 
 
 def relevances(db: Database, along: BinnedBy) -> list[tuple[int, int | None, int]]:
-    """Return rows of (bin, relevance or None, number of pairs), over all pairs in batches.
+    """Return rows of (bin number, relevance or None, number of pairs), over all pairs that were given to annotators.
 
-    Bins of similarity leave out pairs whose similarity is unknown.
+    `along` is the property that defines the bins. Bins of similarity leave out pairs whose similarity is unknown.
     """
     moment = "JOIN moment m USING (moment_id)" if along is BinnedBy.DURATION else ""
     known = "AND p.similarity IS NOT NULL" if along is BinnedBy.SIMILARITY else ""
@@ -79,7 +78,10 @@ def relevances(db: Database, along: BinnedBy) -> list[tuple[int, int | None, int
 
 
 def same_words(db: Database) -> dict[int | None, int]:
-    """Return how many pairs of similarity 1 have each relevance. The key None is for pairs that have no relevance."""
+    """Map each relevance to its number of pairs, over pairs whose query and caption have similarity 1.
+
+    The key None counts pairs that have no relevance.
+    """
     return dict(
         db.conn.execute(
             "SELECT c.relevance, count(*) FROM pair p LEFT JOIN consensus c USING (pair_id) "
@@ -89,16 +91,17 @@ def same_words(db: Database) -> dict[int | None, int]:
 
 
 def found_count(db: Database, part: PairPart, highest: int) -> int:
-    """Return how many pairs belong to the selection `part`. `highest` is the highest relevance of the scale."""
+    """Return how many pairs fulfil the conditions in `part`. `highest` is the highest relevance of the scale."""
     where, values = _where(part, highest)
     count: int = db.conn.execute(f"SELECT count(*) {_FOUND} WHERE {where}", values).fetchone()[0]
     return count
 
 
 def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: int) -> list[FoundPair]:
-    """Return pairs of the selection `part`, sorted by query and rank. `highest` is the highest relevance of the scale.
+    """Return pairs that fulfil the conditions in `part`, sorted by query and rank.
 
-    The first `first` pairs are skipped, and at most `most` are returned.
+    The first `first` pairs are skipped, and at most `most` are returned. `highest` is the highest relevance of the
+    scale.
     """
     where, values = _where(part, highest)
     rows = db.conn.execute(
@@ -113,9 +116,10 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
 
 
 def sources(db: Database) -> list[SourceStanding]:
-    """Return what the candidates of each source contributed.
+    """Return for each source of candidates how many it found, how many became pairs, and their relevances.
 
-    If two poolings of the same run found a candidate, it counts as found by one source.
+    A source is an encoder's search or a submitted run. A run that was pooled twice counts as one source where it
+    matters whether only one source found a candidate.
     """
     rows = db.conn.execute(
         f"""
@@ -138,8 +142,8 @@ def coverage(db: Database) -> list[tuple[Any, ...]]:
     """Return (video_id, name, duration_s, moments, handed out, pairs, queries, decided, relevant, sum) of all videos.
 
     There is one row for each video, sorted by name. `moments` counts its moments in the project, and `handed out` those
-    that are in a pair. `pairs` and `queries` count its pairs and their queries. `decided` counts the pairs with a
-    relevance, and `relevant` those of relevance 1 or more. `sum` is the sum of the relevances.
+    that are in a pair for annotators. `pairs` and `queries` count its pairs and their queries. `decided` counts the
+    pairs with a relevance, and `relevant` those of relevance 1 or more. `sum` is the sum of the relevances.
     """
     return [
         tuple(row)
@@ -158,12 +162,15 @@ def coverage(db: Database) -> list[tuple[Any, ...]]:
 
 
 def judged_queries(db: Database) -> dict[str, QueryId]:
-    """Return the ids of the queries of val and test by their text, which is unique."""
+    """Map the text of each validation or test query to its id. No two of these queries have the same text."""
     return dict(db.conn.execute("SELECT text, query_id FROM query WHERE split <> 'train'").fetchall())
 
 
 def show_pattern(db: Database) -> str | None:
-    """Return the pattern that names a video's show (`--show-of` of the last drawing of queries); None if not given."""
+    """Return the regular expression that finds the show in a video's name; None if none was given.
+
+    It is the option `--show-of` with which queries were last drawn.
+    """
     row = db.conn.execute(
         "SELECT payload ->> 'show_of' FROM event WHERE kind = ? ORDER BY event_id DESC LIMIT 1", [QUERIES_DRAWN.kind]
     ).fetchone()
@@ -171,7 +178,7 @@ def show_pattern(db: Database) -> str | None:
 
 
 def moment_seconds(db: Database) -> tuple[list[float], list[float]]:
-    """Return the durations of moments in seconds: of all in the corpus, and of those handed out."""
+    """Return two lists of durations in seconds: of all moments, and of the moments given to annotators."""
     return _seconds(db, "m.end_s - m.start_s", "moment m"), _seconds(
         db,
         "m.end_s - m.start_s",
@@ -180,7 +187,7 @@ def moment_seconds(db: Database) -> tuple[list[float], list[float]]:
 
 
 def video_seconds(db: Database) -> tuple[list[float], list[float]]:
-    """Return the durations of videos in seconds: of all in the corpus, and of those handed out."""
+    """Return two lists of durations in seconds: of all videos, and of the videos with a moment given to annotators."""
     return _seconds(db, "v.duration_s", "video v"), _seconds(
         db,
         "v.duration_s",

@@ -28,7 +28,8 @@ def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
     """Return how many pairs reached each stage of judging.
 
     Args:
-        counts: (verdict or `CONFIRMED`, how many people were asked, pairs); several rows may be of one kind.
+        counts: (verdict or `CONFIRMED`, number of annotators asked, number of pairs). Rows with the same verdict and
+            number of annotators are added up.
 
     >>> found = funnel([("open", 2, 5), ("consensus", 2, 60), ("consensus", 4, 20), ("discarded", 4, 9)])
     >>> found.pairs, found.graded_by_two, found.settled_by_two, found.escalated, found.settled_by
@@ -67,7 +68,8 @@ _ONE = round(1 / SIMILARITY_STEP)
 def bounds(along: BinnedBy, place: int) -> tuple[float, float]:
     """Return the bounds of bin number `place`: its least value, and the first value above it.
 
-    Similarity 1 is a bin of its own, and so is each rank. Both bounds of such a bin are its only value.
+    Similarity 1 is a bin of its own, and so is each rank. Such a bin holds a single value, which is returned as both
+    bounds.
 
     >>> bounds(BinnedBy.SIMILARITY, 15), bounds(BinnedBy.SIMILARITY, 20)
     ((0.75, 0.8), (1.0, 1.0))
@@ -82,12 +84,14 @@ def bounds(along: BinnedBy, place: int) -> tuple[float, float]:
 
 
 def bins(along: BinnedBy, counts: Iterable[tuple[int, int | None, int]], highest: int) -> list[RelevanceBin]:
-    """Return the bins from the first one with a pair to the last one with a pair, with the empty bins in between.
+    """Return a bin for each range of values, with its bounds and its number of pairs of each relevance.
+
+    The list runs from the first to the last bin that has a pair, with the empty bins in between.
 
     Args:
-        along: the property that is binned.
-        counts: (bin, relevance or None, pairs).
-        highest: the highest relevance.
+        along: the property of a pair that is binned.
+        counts: rows of (bin number, relevance or None, number of pairs).
+        highest: the highest relevance of the scale.
     """
     counts_by_place: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
     for place, relevance, pairs in counts:
@@ -106,7 +110,7 @@ def bins(along: BinnedBy, counts: Iterable[tuple[int, int | None, int]], highest
 
 
 def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lasting | None:
-    """Return histograms of all durations in the corpus and of those handed out; None if the corpus has no durations."""
+    """Return histograms of all durations in the corpus and of those given to annotators; None for an empty corpus."""
     if not all_of_them:
         return None
     here, out = (Counter(bisect(SECONDS, value) - 1 for value in values) for values in (all_of_them, handed_out))
@@ -120,7 +124,7 @@ def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lastin
 
 
 def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
-    """Return the coverage of each show, summed over its videos, the show with most pairs first."""
+    """Return for each show how much of its videos was given to annotators, the show with most pairs first."""
     members: defaultdict[str | None, list[VideoCoverage]] = defaultdict(list)
     for video in videos:
         members[video.show].append(video)
@@ -152,12 +156,12 @@ def table(
     | Sequence[AgreedQuery]
     | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
-    """Convert one table of the page to the rows of a CSV file. Each row maps column names to values."""
+    """Convert one table of the page Explore to the rows of a CSV file. Each row maps column names to values."""
     return [_row(item) for item in found]
 
 
 def lasting_table(found: Lasting) -> list[dict[str, Any]]:
-    """Convert the bars of durations to the rows of a CSV file. Each row maps column names to values."""
+    """Convert a histogram of durations to the rows of a CSV file. Each row is a bar and maps column names to values."""
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 

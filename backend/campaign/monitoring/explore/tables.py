@@ -1,4 +1,4 @@
-"""Tabulate the judged pairs: funnel, relevance, sources, coverage, durations, agreement on queries.
+"""Tabulate the judged pairs: stages of judging, relevance, sources, coverage, durations, agreement on queries.
 
 *Reads* the tables of all earlier steps: corpus, queries, candidates and judgements. *Writes* nothing.
 """
@@ -30,7 +30,7 @@ from backend.store.connection import reading
 
 @in_charge
 def funnel(project: Project, by: Lead | Operator) -> Funnel:
-    """Return how many of the pairs handed out reached which stage."""
+    """Return how many of the pairs given to annotators wait for grades, are settled, escalated or discarded."""
     with reading(project.store) as db:
         return rules.funnel(rows.fates(db))
 
@@ -43,23 +43,30 @@ def explored_version(project: Project, by: Lead | Operator) -> str:
 
 @in_charge
 def relevances_along(project: Project, by: Lead | Operator, along: BinnedBy) -> list[RelevanceBin]:
-    """Return relevance in bins of similarity, rank or moment duration. Pairs without relevance are counted apart."""
+    """Return the pairs' relevances in bins of one property: similarity, rank or duration of the moment.
+
+    Pairs without a relevance are counted apart.
+    """
     with reading(project.store) as db:
         return rules.bins(along, rows.relevances(db, along), project_rows.campaign(db).scale.highest)
 
 
 @in_charge
 def source_standings(project: Project, by: Lead | Operator) -> list[SourceStanding]:
-    """Return what the candidates of each source contributed. Sources of the first candidate lists come first."""
+    """Return for each source of candidates how many it found, how many became pairs, and their relevances.
+
+    A source is an encoder's search or a submitted run. Those that made the original candidate lists come first, those
+    of later poolings after them.
+    """
     with reading(project.store) as db:
         return rows.sources(db)
 
 
 @in_charge
 def coverage(project: Project, by: Lead | Operator) -> list[VideoCoverage]:
-    """Return how much of every video was handed out, and the relevances of its pairs, by name.
+    """Return how much of each video was given to annotators, and the relevances of its pairs, sorted by video name.
 
-    Shows are named by the pattern with which queries were drawn, or by TVR's names.
+    A video's show is found in its name by the pattern that was given when queries were drawn, or else by that of TVR.
     """
     with reading(project.store) as db:
         found, pattern = rows.coverage(db), rows.show_pattern(db)
@@ -73,14 +80,20 @@ def coverage(project: Project, by: Lead | Operator) -> list[VideoCoverage]:
 
 @in_charge
 def durations(project: Project, by: Lead | Operator) -> tuple[Lasting | None, Lasting | None]:
-    """Return the durations of moments and of videos; None where there are none."""
+    """Return histograms of the durations of all moments and of all videos.
+
+    Either is None if the corpus has none.
+    """
     with reading(project.store) as db:
         return rules.lasting(*rows.moment_seconds(db)), rules.lasting(*rows.video_seconds(db))
 
 
 @in_charge
 def same_words(project: Project, by: Lead | Operator) -> tuple[tuple[int, ...], int]:
-    """Return (pairs of each relevance, pairs without any), counting only pairs of similarity 1."""
+    """Return (pairs of each relevance, pairs without one), over pairs whose query and caption have similarity 1.
+
+    The first part has one number for each relevance, beginning with 0.
+    """
     with reading(project.store) as db:
         counts = rows.same_words(db)
         return tuple(counts.get(value, 0) for value in project_rows.campaign(db).scale.grades), counts.get(None, 0)
@@ -88,7 +101,7 @@ def same_words(project: Project, by: Lead | Operator) -> tuple[tuple[int, ...], 
 
 @in_charge
 def agreed_queries(project: Project, by: Lead | Operator) -> list[AgreedQuery]:
-    """Return the queries that have a pair with two grades or more, the one with the least agreement first."""
+    """Return the queries that have a pair with at least two grades, the query with the least agreement first."""
     queries = agreement_board(project, by, resamples=0).queries
     with reading(project.store) as db:
         ids = rows.judged_queries(db)
@@ -100,9 +113,9 @@ def agreed_queries(project: Project, by: Lead | Operator) -> list[AgreedQuery]:
 def found_pairs(
     project: Project, by: Lead | Operator, part: PairPart, *, first: int = 0, most: int = -1
 ) -> list[FoundPair]:
-    """Return at most `most` pairs of a selection by query and rank, from number `first` on, counted from 0.
+    """Return the pairs that fulfil the conditions in `part`, sorted by query and rank.
 
-    If `most` is below 0, all are returned.
+    The first `first` pairs are skipped, and at most `most` are returned. If `most` is below 0, all are returned.
     """
     with reading(project.store) as db:
         return rows.found_pairs(db, part, project_rows.campaign(db).scale.highest, first, most)
@@ -110,7 +123,7 @@ def found_pairs(
 
 @in_charge
 def found_pair_count(project: Project, by: Lead | Operator, part: PairPart) -> int:
-    """Count the pairs of a selection."""
+    """Count the pairs that fulfil the conditions in `part`."""
     with reading(project.store) as db:
         return rows.found_count(db, part, project_rows.campaign(db).scale.highest)
 

@@ -1,7 +1,7 @@
 """Report how long people worked, what that costs, and how much of both is still to come.
 
-*Reads* judgements, answers of exams and to gold, descriptions, seats, queries, moments, `reelrank.toml`. *Writes*
-nothing. Working time is active time; see docs/decisions/058.
+*Reads* judgements, answers to exams and gold questions, descriptions, seats (places for annotators at a pair), queries,
+moments and `reelrank.toml`. *Writes* nothing. Only active time counts as working time; see docs/decisions/058.
 """
 
 from collections.abc import Sequence
@@ -46,8 +46,8 @@ def hours(
         by: a lead or an operator.
         first: leave out days before this one, such as `2026-03-01`.
         last: leave out days after this one.
-        rate: pay per hour, instead of that of `reelrank.toml`. People's own rates stay.
-        currency: the currency, instead of that of `reelrank.toml`.
+        rate: pay per hour, instead of the rate in `reelrank.toml`. Rates of single people stay as they are.
+        currency: the currency, instead of the one in `reelrank.toml`.
 
     Raises:
         InputError: `reelrank.toml` holds something that is not understood.
@@ -86,16 +86,16 @@ def hours(
 def expected_work(
     project: Project, by: Lead | Operator, *, batch_size: int, probe: int = 0, pooled: bool = False
 ) -> Expected:
-    """Return how many pairs would be made if candidates were chosen now, and the grades and time that these need.
+    """Forecast the pairs, grades and working time that choosing candidates now would create.
 
-    Leads read this before candidates are chosen, because afterwards the work is in the queue.
+    Leads read this before they choose candidates, because afterwards annotators get the pairs.
 
     Args:
         project: a project with queries.
         by: a lead or an operator.
-        batch_size: how many candidates of each query are in its first batch.
-        probe: how many queries are probed.
-        pooled: whether runs find candidates too, which may be moments that the project does not have yet.
+        batch_size: how many candidates of each query annotators get at first.
+        probe: for how many queries further moments are graded, to learn how deep judging must go.
+        pooled: whether submitted runs find candidates too. These may be moments that the project does not have yet.
     """
     with reading(project.store) as db:
         counts = queries.split_counts(db)
@@ -110,7 +110,7 @@ def expected_work(
 
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
-    """Return one line per person and day as CSV. Hours have six digits, so that they lose no millisecond."""
+    """Return one line per person and day as CSV. Hours have six decimals, so that no millisecond is lost."""
     lines = (
         [
             *(day.name, day.day, day.judgements, day.exam_answers, day.gold_answers, day.descriptions, day.unmeasured),

@@ -24,7 +24,7 @@ _WORK = """
 
 
 def days(db: Database) -> list[WorkDay]:
-    """Return the work of every annotator on each local day, by day and name."""
+    """Return the work of every annotator on each day in the server's time zone, sorted by day and name."""
     rows = db.conn.execute(
         f"""
         SELECT a.annotator_id, a.name, date(w.at, 'unixepoch', 'localtime') AS day,
@@ -42,7 +42,7 @@ def days(db: Database) -> list[WorkDay]:
 
 
 def mean_moment_s(db: Database) -> float:
-    """Return the mean duration of moments in seconds; 0 without any."""
+    """Return the mean duration of all moments in seconds; 0 if there are none."""
     found: float = db.conn.execute("SELECT coalesce(avg(end_s - start_s), 0) FROM moment").fetchone()[0]
     return found
 
@@ -53,7 +53,7 @@ def names(db: Database) -> list[str]:
 
 
 def left_out(db: Database) -> tuple[int, int]:
-    """Return the numbers of (simulated, imported) judgements. Nobody worked on these here."""
+    """Return the numbers of (simulated, imported) judgements, which are left out of working time."""
     row = db.conn.execute(
         "SELECT coalesce(sum(simulated), 0), coalesce(sum(imported AND NOT simulated), 0) FROM judgement "
         "WHERE revision = 1"

@@ -1,6 +1,6 @@
 """Compute the cost of working time, and forecast the time and cost that remain. Pure functions.
 
-Times are whole milliseconds, as they were measured. Money is exact.
+Times are whole milliseconds, as they were measured. Amounts of money are exact decimals.
 """
 
 from collections import defaultdict
@@ -20,7 +20,12 @@ MS_AN_HOUR = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class WorkDay:
-    """The work of one annotator on one local day (`2026-03-14`). Simulated and imported judgements are left out."""
+    """The work of one annotator on one local day (`2026-03-14`). Simulated and imported judgements are left out.
+
+    Fields that end in `_ms` are active times in milliseconds: of judging pairs, of the exam, and of gold questions
+    (pairs with a known grade). `unmeasured` counts grades and answers without a measured time. `pay` is None if no
+    hourly rate is set. `descriptions` counts the moments that they described.
+    """
 
     annotator_id: AnnotatorId
     name: str
@@ -55,7 +60,11 @@ class WorkDay:
 
 @dataclass(frozen=True, slots=True)
 class PersonHours:
-    """The work of one annotator over the chosen days."""
+    """The work of one annotator over the chosen days.
+
+    `days` counts days with any work. `an_hour` is the number of judgements per hour of judging; None without measured
+    time. `pay` is None if a day has no hourly rate.
+    """
 
     name: str
     days: int
@@ -69,7 +78,13 @@ class PersonHours:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """How much work is still to come. Intervals are 95 % intervals."""
+    """How much work is still to come, and what it may cost.
+
+    `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `stuck` counts
+    needed grades that no annotator can give. `disputed` is the share of pairs whose first two grades disagreed; None
+    while there are too few. `seconds` is the working time per judgement. `hours` and `cost` are (expected, low, high)
+    with the ends of a 95 % interval. `reason` says why there is no estimate or no interval.
+    """
 
     needed: int
     """Grades that are missing until every open or escalated pair that can be handed out has all its seats judged."""
@@ -90,7 +105,12 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A forecast of the work that candidates would make, for leads who have not chosen them yet."""
+    """A forecast of the work that choosing candidates would create, for leads who have not chosen them yet.
+
+    `queries` are to be judged; `pairs` is the most pairs that annotators would get at first. `grades` counts the grades
+    for these pairs before any dispute. `seconds` is the time per grade. If `measured` is False, it is only guessed from
+    the mean duration of a moment.
+    """
 
     queries: int
     """Queries to be judged."""
@@ -105,13 +125,19 @@ class Expected:
 
     @property
     def hours(self) -> float:
-        """Working time for all the grades."""
+        """Working time for all expected grades, in hours."""
         return self.grades * self.seconds / 3600
 
 
 @dataclass(frozen=True, slots=True)
 class HoursReport:
-    """Working time and pay, done and still to come."""
+    """Working time and pay, done and still to come.
+
+    `days` and `people` hold the work done, by day and by person. `rate` is the common pay per hour, and `own_rates` are
+    (name, rate) of people with a rate of their own. `unknown_rates` names people with a rate whom the project does not
+    have as annotators. `hours` and `pay` are the totals of all days. `simulated` and `imported` count judgements that
+    are left out.
+    """
 
     days: tuple[WorkDay, ...]
     """By day and name."""
@@ -144,7 +170,7 @@ CERTAIN = said("no work is left")
 
 
 def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
-    """Return the days, each limited to 24 hours of work."""
+    """Return the days, each limited to 24 hours of working time."""
     bounded_days = []
     for day in days:
         judging, exam, gold, describing = within_a_day(day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)
@@ -153,7 +179,7 @@ def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
 
 
 def pay(active_ms: int, rate: float) -> Decimal:
-    """Return the pay for working time at a rate per hour, rounded half up to hundredths.
+    """Return the pay for working time in milliseconds at a rate per hour, rounded half up to hundredths.
 
     >>> pay(5_400_000, 11), pay(1_000, 18)
     (Decimal('16.50'), Decimal('0.01'))
@@ -162,9 +188,10 @@ def pay(active_ms: int, rate: float) -> Decimal:
 
 
 def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) -> list[WorkDay]:
-    """Return the days with their pay, at the hourly rate in `own` for the person, or else at `rate`.
+    """Return the days with their pay filled in, at each person's own hourly rate or else at `rate`.
 
-    In `own`, a name that looks like a person's name counts as that person's.
+    `own` maps names to rates. Names are matched even if they are typed slightly differently, for example in case. A day
+    without any rate keeps its pay.
     """
     rates = {name_key(name): own_rate for name, own_rate in own.items()}
     paid_days = []
@@ -175,13 +202,13 @@ def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) 
 
 
 def total(days: Sequence[WorkDay]) -> Decimal | None:
-    """Return the pay of all days together; None if one of them has no rate, or there are no days."""
+    """Return the pay of all days together; None if a day has no pay, or if there are no days."""
     sums = [day.pay for day in days if day.pay is not None]
     return sum(sums, Decimal(0)) if sums and len(sums) == len(days) else None
 
 
 def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
-    """Return each person's totals over the days, by name."""
+    """Return each person's totals over the days, sorted by name."""
     by_name: defaultdict[str, list[WorkDay]] = defaultdict(list)
     for day in days:
         by_name[day.name].append(day)
@@ -201,7 +228,7 @@ def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
 def outlook(
     days: Sequence[WorkDay], needed: int, *, further: int = 0, disputed: float | None = None, stuck: int = 0
 ) -> Outlook:
-    """Estimate how many hours of work are still to come, and what they cost if an hour costs as much as so far.
+    """Estimate how many hours of work are still to come, and their cost at the mean cost of an hour so far.
 
     Let t be the working time and n the number of judgements of one person on one day. The mean time of a judgement is
     then R = sum t / sum n, over all such days so far. These days differ more than single judgements do (people are fast
@@ -210,17 +237,17 @@ def outlook(
 
         R * N  +-  1.96 * N * s * sqrt(1 + sum n / N) / sum n,    s^2 = D / (D - 1) * sum (t - R n)^2
 
-    where N is the number of judgements to come, D the number of these days so far, and the sums are over these days.
+    where N is the number of judgements to come and D the number of such days so far. The sums are over these days.
 
     Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root is
     the spread of what is to come.
 
     Args:
         days: every working day of every person so far.
-        needed: grades that are missing at existing seats.
-        further: further grades that disputes are likely to ask for.
-        disputed: the share of disputed pairs from which `further` was estimated, if it is known.
-        stuck: how many of the needed grades cannot be given by anybody who may work.
+        needed: grades that are missing now, before any further dispute.
+        further: grades that disputes are likely to add.
+        disputed: the share of pairs that were disputed so far, from which `further` was estimated; None if unknown.
+        stuck: how many of the needed grades no annotator can give.
     """
     worked = [(day.judging_ms + day.gold_ms, day.judgements) for day in days if day.judgements and day.judging_ms]
     grades, time_ms = sum(n for _, n in worked), sum(ms for ms, _ in worked)
@@ -238,7 +265,7 @@ def outlook(
 
 
 def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[Decimal, Decimal, Decimal] | None:
-    """Return what these hours cost if an hour costs as much as so far; None if the cost so far is unknown."""
+    """Return (expected, low, high) cost of the hours, at the mean cost of an hour so far; None if that is unknown."""
     sum_ms, cost = sum(day.active_ms for day in days), total(days)
     if cost is None or not sum_ms:
         return None
@@ -248,7 +275,7 @@ def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[D
 
 
 def _an_hour(days: Sequence[WorkDay]) -> float | None:
-    """Return the judgements per hour of judging, over the days on which time was measured."""
+    """Return the judgements per hour of judging, over the days with measured time; None if there are none."""
     measured = [day for day in days if day.judging_ms]
     time_ms = sum(day.judging_ms for day in measured)
     return sum(day.judgements for day in measured) * MS_AN_HOUR / time_ms if time_ms else None

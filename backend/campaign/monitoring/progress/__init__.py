@@ -1,1 +1,1 @@
-"""Report pace, what is left to do and when it may be done, stuck pairs, and what waits for a lead."""
+"""Report pace, what is left to do and when it may be done, pairs that the team cannot finish, and tasks for leads."""

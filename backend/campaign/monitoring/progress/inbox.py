@@ -1,7 +1,7 @@
-"""List what waits for a lead, and whose work has quality flags.
+"""List the tasks that wait for a lead, and the annotators whose work has quality flags.
 
-*Reads* verdicts, notes, skips, clip faults, batches, rewrites, descriptions, exams, pauses, gold findings, grades.
-*Writes* nothing.
+*Reads* verdicts, notes, skips, clip faults, batches, rewritten captions, descriptions, exams, pauses, warnings from
+gold questions (hidden pairs with a known grade), grades. *Writes* nothing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,10 @@ from backend.store.connection import Database, reading
 
 @in_charge
 def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
-    """Return what waits for a lead, the newest first. Kinds without a time come first; empty kinds are left out."""
+    """Return the tasks that wait for a lead, grouped by kind, the newest first.
+
+    Kinds without a time come first. Kinds with no task are left out.
+    """
     with reading(project.store) as db:
         found: dict[WaitKind, Waiting] = {
             WaitKind.TEAM: _without_team(db),
@@ -63,13 +66,13 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
 
 
 def newest_first(waits: Iterable[Wait]) -> tuple[Wait, ...]:
-    """Return the waits by time, the newest first. Those without a time come before all others."""
+    """Sort tasks for a lead by time, the newest first. Those without a time come before all others."""
     return tuple(sorted(waits, key=lambda wait: (wait.newest is not None, -(wait.newest or 0.0))))
 
 
 @in_charge
 def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
-    """Return the annotators with raised quality flags who are not suspended, those with the newest work first."""
+    """Return unsuspended annotators whose quality flags are raised, those with the newest work first."""
     raised = [person for person in quality.flags(project, by) if person.raised]
     with reading(project.store) as db:
         working = rows.at_work(db)
@@ -82,7 +85,7 @@ def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
 
 
 def _without_team(db: Database) -> Waiting:
-    """Count the pairs that still need grades, if the project has no annotator who can give them."""
+    """Count the pairs that still need grades, if the project has no annotator who can give them; otherwise count 0."""
     has_team = any(not (person.suspended or person.simulated or person.elsewhere) for person in work.everybody(db))
     return Waiting() if has_team else Waiting(sum(work.kinds(db).values()))
 
@@ -93,7 +96,7 @@ def _reported(db: Database) -> Waiting:
 
 
 def _recommended_batches(db: Database) -> Waiting:
-    """Count the queries whose next batch the campaign's rule about next batches recommends to open."""
+    """Count the queries for which the campaign's rule recommends to open the next batch of pairs."""
     rule = batches.versions(db)[-1].rule
     times = [
         at
@@ -104,12 +107,15 @@ def _recommended_batches(db: Database) -> Waiting:
 
 
 def _rewrites(db: Database) -> Waiting:
-    """Count the rewrites to decide on. Once queries are drawn, nobody can decide on them any more."""
+    """Count the rewritten captions that a lead has to accept or reject; 0 once queries are drawn from captions."""
     return Waiting(0 if captions.any_query(db) else captions.counts(db).waiting)
 
 
 def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
-    """Yield what waits for a lead about the exam and the calibration round. Suspended people are left out."""
+    """Yield (kind, number) of a lead's tasks about the exam and the calibration round.
+
+    Suspended people are left out.
+    """
     exam = exams.open_exam(db)
     if exam is not None:
         yield from _exam_waits(db, exam)
@@ -146,7 +152,10 @@ def _exam_waits(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
 
 
 def _all_done(db: Database, calibration: Exam) -> float | None:
-    """Return when the last annotator finished a calibration round; None while somebody has not finished it."""
+    """Return when the last annotator finished a calibration round, in seconds since 1970.
+
+    The result is None while somebody has not finished it.
+    """
     stands = [
         results.standing(db, person_standing, calibration)
         for person_standing in exam_candidates(db)
@@ -163,7 +172,10 @@ def _all_done(db: Database, calibration: Exam) -> float | None:
 
 
 def _warned_by_gold(db: Database) -> Waiting:
-    """Count the annotators who were warned for their gold answers and have not improved enough since."""
+    """Count the annotators who were warned and have not improved enough since.
+
+    They were warned because of their answers to gold questions, which are hidden pairs with a known grade.
+    """
     settings = project_rows.gold(db)
     if not settings.on:
         return Waiting()

@@ -1,4 +1,4 @@
-"""Data types of progress: pace, stuck pairs, the forecast, and what waits for a lead."""
+"""Data types of progress: pace, pairs that the team cannot finish, the forecast, and tasks for leads."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from backend.core.ids import AnnotatorId, QueryId
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """Judgements of one local day (`2026-03-14`): those that people made here, and simulated ones."""
+    """The judgements of one local day (`2026-03-14`): those that people made in this project, and simulated ones."""
 
     day: str
     judgements: int
@@ -26,7 +26,7 @@ class PersonPace:
 
 
 class Barred(StrEnum):
-    """The reasons why an annotator cannot grade a pair. Those that a lead can change come first."""
+    """The reasons why an annotator cannot grade a pair. Reasons that a lead can remove come first."""
 
     PAUSED = "paused"
     EXAM = "exam"
@@ -43,7 +43,12 @@ class Barred(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One annotator, and the facts that decide which pairs they can still grade."""
+    """One annotator, and the facts that decide which pairs they can still grade.
+
+    `barred` is the reason why they get no pairs at all; None if they may work. `a_day` is their number of judgements a
+    day over the last seven days, limited by their daily quota. `room` is how many more grades their total quota allows;
+    None without a quota. `queries` are the queries that they are assigned to; None for all.
+    """
 
     annotator_id: AnnotatorId
     name: str
@@ -59,9 +64,12 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class PairKind:
-    """Pairs that still want grades, can be handed out, and have the same value in every field of this class.
+    """A group of pairs that still need grades and have the same value in every field of this class.
 
-    `seats` is the number of seats of each of these pairs. `graded` has the annotators who have graded each of them.
+    All of them can be given to annotators now. `seats` is how many grades each needs in all, and `judged` how many it
+    has. `graded` has the annotators who graded it, `skipped` those who skipped it, and `known` those who answered it in
+    an exam or a calibration round. `disputed` says whether the first two grades disagree. `query` is None unless
+    somebody is assigned to some queries only.
     """
 
     seats: int
@@ -80,13 +88,19 @@ class PairKind:
 
     @property
     def free(self) -> int:
-        """The number of grades that such a pair still wants."""
+        """The number of grades that each of these pairs still needs."""
         return self.seats - self.judged
 
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Pairs that the team cannot finish. Suspended people are no part of the team; without a team nothing is stuck."""
+    """A group of pairs that the team cannot finish because too few annotators can grade them.
+
+    `places` tells which grades they lack: (3, 4) for the third and the fourth. `pairs` counts the pairs, and `grades`
+    the grades that nobody can give. `lacking` is how many more annotators are needed. Each of `ways_out` is (reason,
+    names, pairs): why some annotators cannot grade these pairs, and for how many pairs that matters. Suspended people
+    do not belong to the team. Without a team, no pair counts as stuck.
+    """
 
     places: tuple[int, ...]
     """Which of their grades are missing: (3, 4) for the third and the fourth."""
@@ -101,7 +115,12 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True)
 class QueryStuck:
-    """The pairs of one query that cannot be finished without a lead, given by their ranks."""
+    """The pairs of one query that cannot be finished without a lead, given by their ranks.
+
+    Each item of `stuck` is a group of pairs that too few annotators can grade, with the ranks of these pairs. `blocked`
+    has the ranks of pairs whose clip cannot be shown. `set_aside` has those that an exam or a calibration round
+    reserves.
+    """
 
     stuck: tuple[tuple[Stuck, tuple[int, ...]], ...] = ()
     blocked: tuple[int, ...] = ()
@@ -112,7 +131,13 @@ class QueryStuck:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When the work may be done, if everybody gives the grades that they may give, at their own pace."""
+    """When the work may be done if all annotators go on at their own pace, and which grades will still be missing.
+
+    `days` is None while nobody has a pace. The other fields count grades by the reason why nobody gives them: too few
+    annotators (`stuck`), quotas (`over_quota`), annotators who gave none for a week (`idle`), or an exam still to be
+    passed (`exam`). `disputes` counts pairs that too few annotators can finish if they are disputed. `disputes_lack` is
+    the number of annotators who are missing for them.
+    """
 
     days: float | None
     """Days until all grades that can be given are given, with expected disputes; None while nobody has a pace."""
@@ -131,14 +156,20 @@ class Forecast:
 
     @property
     def ends(self) -> bool:
-        """Whether everything that is handed out will be finished without a lead's help."""
+        """Whether all pairs given to annotators will be finished without a lead's help."""
         lacking = self.stuck or self.over_quota or self.idle or self.disputes or self.exam
         return self.days is not None and not lacking
 
 
 @dataclass(frozen=True, slots=True)
 class WorkAhead:
-    """The work that is still to come."""
+    """The grades that are still to come, and what prevents some of them.
+
+    `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `disputed` is
+    the share of pairs whose first two grades disagreed; None while there are too few. `stuck` has the pairs that too
+    few annotators can grade. `blocked` counts unsettled pairs whose clip cannot be shown, and `set_aside` those that an
+    exam or a calibration round reserves.
+    """
 
     needed: int
     """Grades that are missing until every open or escalated pair that can be handed out has all its seats judged."""
@@ -158,7 +189,10 @@ class WorkAhead:
 class WorkProgress:
     """The pace of the work, and the work that is left.
 
-    Imported and simulated judgements count only in fields that are named after them.
+    `held` counts the pairs that annotators have been given and may grade now. `days` has the last 30 days, and `people`
+    the annotators who may work, the busiest first. `a_day` is the number of judgements a day over the last seven days.
+    `imported` counts judgements of earlier campaigns. All other counts leave out imported and simulated judgements,
+    except where a field is named after them.
     """
 
     ahead: WorkAhead
@@ -175,7 +209,7 @@ class WorkProgress:
 
 
 class WaitKind(StrEnum):
-    """The kinds of things that wait for a lead."""
+    """The kinds of tasks that wait for a lead."""
 
     DISCARDED = "discarded"
     """Discarded pairs about which no lead has decided or confirmed anything."""
@@ -215,7 +249,11 @@ class WaitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """One kind of thing that waits for a lead. `count` is at least one."""
+    """The tasks of one kind that wait for a lead; `count` is at least one.
+
+    `newest` is when the newest of them arose, in seconds since 1970; None where that is not recorded. `who` names the
+    people concerned, where that matters. `quote` is the text of the newest note; it is empty for other kinds.
+    """
 
     kind: WaitKind
     count: int
@@ -229,7 +267,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class FlaggedPerson:
-    """An annotator with quality flags, and when they gave their newest grade or skip."""
+    """An annotator with quality flags, and when they gave their newest grade or skip, in seconds since 1970."""
 
     flags: PersonFlags
     newest: float | None

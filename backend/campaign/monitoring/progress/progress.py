@@ -1,11 +1,12 @@
-"""Report pace, what is left to do, and stuck pairs with the reasons; cut clips ahead.
+"""Report pace, what is left to do, and pairs that the team cannot finish; cut clips before annotators need them.
 
-`inbox` lists what waits for a lead, and `review.status` counts the pairs by verdict.
+`inbox` lists a lead's tasks, and `review.status` counts the pairs by verdict.
 
-*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas. *Writes* job.
+*Reads* judgements, the table of batches with work left (agenda), pairs, their places for annotators (seats), skips,
+exams, assignments, pauses, quotas. *Writes* the background job.
 
-Clips are cut before annotators need them, the soonest needed first. A clip that cannot be cut is reported. Its pair is
-only blocked when an annotator is about to see it, because a folder of videos may be offline for an hour.
+The clips that are needed first are cut first. A clip that cannot be cut is reported. Its pair is withdrawn only when an
+annotator is about to see it, because a folder of videos may be offline for an hour.
 """
 
 from collections import Counter, defaultdict
@@ -51,10 +52,8 @@ WEEK_DAYS = 7
 def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgress:
     """Return the pace, what is left to do, and when it may be done, all as of the instant `now`.
 
-    A day begins at the server's midnight, as on the annotators' desks.
-
-    The pace is the mean of the last seven days. If the first person began later than that, it is the mean of the days
-    since then, at least one.
+    A day begins at the server's midnight. The pace is the mean number of judgements a day over the last seven days. If
+    the first annotator began less than seven days ago, it is the mean since then, over at least one day.
     """
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
@@ -74,14 +73,17 @@ def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgre
 
 @in_charge
 def stuck(project: Project, by: Lead | Operator) -> tuple[Stuck, ...]:
-    """Return the pairs that those who may work cannot finish, and why."""
+    """Return the pairs that too few annotators can grade, with the reasons that keep other annotators from them."""
     with reading(project.store) as db:
         return demand(db).stuck
 
 
 @in_charge
 def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryStuck:
-    """Return the pairs of a query that cannot be finished without a lead, and why. Pairs of its probe count too."""
+    """Return the pairs of a query that cannot be finished without a lead, and why.
+
+    Pairs that are graded only to learn how deep judging must go (the query's probe) count too.
+    """
     with reading(project.store) as db:
         workers = workers_of(db)
         pairs = rows.of_query(db, query_id)
@@ -96,7 +98,7 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
 
 @in_charge
 def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, grades: int) -> int:
-    """Return how many annotators are missing if this many further grades of a pair are needed."""
+    """Return how many more annotators are needed to give a pair this many further grades; 0 if there are enough."""
     with reading(project.store) as db:
         kind = rows.of_pair(db, pair)
         return 0 if kind is None else max(grades - len(rules.able(kind, workers_of(db))), 0)
@@ -104,7 +106,7 @@ def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, gra
 
 @in_charge
 def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
-    """Return the queries that have stuck pairs."""
+    """Return the queries with a pair that too few annotators can grade."""
     with reading(project.store) as db:
         workers = workers_of(db)
         kinds = rows.kinds(db, lambda query: query)
@@ -115,7 +117,7 @@ def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
 
 @in_charge
 def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
-    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed. It is cheap."""
+    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed. It is fast."""
     with reading(project.store) as db:
         return rows.version(db)
 
@@ -131,7 +133,10 @@ LITTLE_BYTES = 200 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class ClipsReport:
-    """The result of cutting clips ahead. `without_file` names videos whose file is not known yet."""
+    """The result of cutting clips ahead: how many were cut, existed or failed.
+
+    `without_file` names the videos whose file is not known yet, so that their clips could not be cut.
+    """
 
     clips: CutAhead
     without_file: tuple[str, ...]
@@ -147,14 +152,16 @@ def cut_queued_clips(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> ClipsReport:
-    """Cut the clips of the queue that do not exist yet. This may be stopped and started again at any time.
+    """Cut the clips that annotators will need and that do not exist yet, those needed first before the others.
+
+    This may be stopped and started again at any time.
 
     Args:
         project: the project.
         by: a lead or an operator.
-        next_batches: also cut those of each query's next batch, which a lead may open.
-        everything: also cut those of all candidates.
-        where: the machines that cut them.
+        next_batches: also cut the clips of each query's next batch, which a lead may open.
+        everything: also cut the clips of all candidates.
+        where: the machines that cut the clips.
         progress: called with (clips done, all clips to cut).
 
     Raises:
@@ -188,7 +195,7 @@ def cut_clips_as_job(
     """Run `cut_queued_clips` as a background job in this process. Leads see it on the page Progress.
 
     Raises:
-        ProjectError: these clips are being cut already.
+        ProjectError: such a job is running already.
     """
     reports: list[ClipsReport] = []
 
@@ -237,9 +244,9 @@ def clips_outcome(report: ClipsReport) -> JobOutcome:
 
 @in_charge
 def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
-    """Return the troubles of the clip bucket that a lead should know, such as that it cannot be written.
+    """Return what is wrong with the cloud bucket that stores clips, such as that nothing can be written to it.
 
-    They were noticed when the bucket was last used. It is not asked again now, so that pages do not wait.
+    These problems were noticed when the bucket was last used. It is not contacted now, so that pages do not wait.
     """
     from backend.media import clip_bucket
 
@@ -248,7 +255,7 @@ def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
 
 @in_charge
 def disk_space_warning(project: Project, by: Lead | Operator) -> str | None:
-    """Return a warning that the clips' disk has little space left; None while there is enough."""
+    """Return a warning that the disk with the clips has little space left; None while there is enough."""
     left = free_bytes(project.clips)
     if left >= LITTLE_BYTES:
         return None
@@ -262,7 +269,11 @@ def disk_space_warning(project: Project, by: Lead | Operator) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The grades that are still wanted, and the workers who may give them. It does not depend on the time of day."""
+    """The pairs that still need grades, and the annotators who may grade them. It does not depend on the time of day.
+
+    `kinds` counts the pairs by their state. `disputed` is the share of pairs whose first two grades disagreed; None
+    while there are too few.
+    """
 
     kinds: rules.Kinds
     workers: tuple[Worker, ...]
@@ -271,26 +282,26 @@ class Demand:
 
     @property
     def needed(self) -> int:
-        """Grades that are missing until every open or escalated pair that can be handed out has all seats judged."""
+        """Number of grades that are missing until every unsettled pair that can be given out has all its grades."""
         return sum(kind.free * count for kind, count in self.kinds.items())
 
     @property
     def further(self) -> int:
-        """The number of grades that disputes will add, if open pairs are disputed as often as pairs so far."""
+        """Number of grades that disputes will add, if as large a share of the open pairs is disputed as so far."""
         return rules.further(self.kinds, self.disputed)
 
     @property
     def stuck(self) -> tuple[Stuck, ...]:
-        """Pairs that those who may work cannot finish."""
+        """The pairs that too few annotators can grade, in groups."""
         return rules.stuck(self.kinds, self.workers)
 
 
 def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> Demand:
-    """Return the grades that are still wanted, and who may give them.
+    """Return the pairs that still need grades, and the annotators who may grade them.
 
     Args:
         db: the database.
-        known: what every annotator judged lately, from `rows.paces`. Without it, all workers get a pace of 0.
+        known: how many pairs each annotator judged lately, from `rows.paces`. Without it, their pace counts as 0.
         span_days: the number of days over which `known` was counted.
     """
     workers = tuple(workers_of(db, known, span_days=span_days))
@@ -302,7 +313,10 @@ def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 
 
 
 def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> WorkAhead:
-    """Return the work that is still to come, the stuck part of it, and when the rest may be done."""
+    """Return the grades that are still to come, those that nobody can give, and when the others may be done.
+
+    `known` is how many pairs each annotator judged lately, over `span_days` days.
+    """
     work = demand(db, known, span_days=span_days)
     blocked, set_aside = rows.kept_back(db)
     return WorkAhead(
@@ -317,9 +331,10 @@ def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Work
 
 
 def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> list[Worker]:
-    """Return all annotators of this campaign, and for each why they may not work now, if so.
+    """Return all annotators of this campaign, with the reason why they may not work, if there is one.
 
-    Simulated annotators and workers of an earlier campaign are left out. `known` and `span_days` are as for `demand`.
+    Simulated annotators and annotators of an earlier campaign are left out. `known` is how many pairs each annotator
+    judged lately, over `span_days` days. Without it, their pace counts as 0.
     """
     exam, all_assignments = exams.open_exam(db), assignments.all_current_assignments(db)
     workers = []
@@ -359,7 +374,10 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
 
 
 def _before_exam(db: Database, held: Exam, person: Person) -> Barred | None:
-    """Return how the exam bars somebody from work; None if they passed, even if they have not read their result yet."""
+    """Return why the exam keeps somebody from work, such as that they failed it; None if it does not.
+
+    It does not if they are exempt or passed, even if they have not read their result yet.
+    """
     stands = results.standing(db, person, held)
     if stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
         return None

@@ -1,8 +1,9 @@
-"""Compute who can still grade what, which pairs are stuck, and when the rest may be done. Pure functions.
+"""Compute who can still grade which pairs, which pairs the team cannot finish, and when the others may be done. Pure.
 
-Pairs come as kinds with a count each (`PairKind`), so that a hundred thousand pairs are a few dozen kinds. Sharing out
-the grades is a maximum-flow problem: every kind wants its grades, everybody gives each pair at most one, and nobody
-gives more than their days and quotas allow. The maximum flow is the most that people can do in that time.
+Pairs with the same state are counted together (`PairKind`), so that a hundred thousand pairs are a few dozen groups.
+Distributing the grades among annotators is a maximum-flow problem. Every group needs its grades, everybody gives each
+pair at most one, and nobody gives more than their days and quotas allow. The maximum flow is the most grades that
+people can give in that time.
 """
 
 from collections import Counter, defaultdict
@@ -33,7 +34,7 @@ Demand = Counter[tuple[frozenset[AnnotatorId], float]]
 
 
 def barred_from(kind: PairKind, worker: Worker) -> Barred | None:
-    """Return why an annotator cannot grade pairs of a kind; None if they can.
+    """Return why an annotator cannot grade pairs of this state; None if they can.
 
     This does not check whether they have graded the pairs already, or know them from an exam.
     """
@@ -45,7 +46,7 @@ def barred_from(kind: PairKind, worker: Worker) -> Barred | None:
 
 
 def able(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Return the annotators who can grade pairs of a kind now."""
+    """Return the annotators who can grade pairs of this state now."""
     return frozenset(
         worker.annotator_id
         for worker in workers
@@ -56,7 +57,7 @@ def able(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
 
 
 def able_later(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Return the annotators who can grade pairs of a kind now, or once they have passed the exam."""
+    """Return the annotators who can grade pairs of this state now, or once they have passed the exam."""
     through = (
         replace(worker, barred=None) if worker.barred is Barred.EXAM_AHEAD and worker.room != 0 else worker
         for worker in workers
@@ -65,12 +66,13 @@ def able_later(kind: PairKind, workers: Iterable[Worker]) -> frozenset[Annotator
 
 
 def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId] | None:
-    """Return a function that maps all queries with the same assignments to one of them.
+    """Return a function that maps a query to one representative of all queries with the same assigned annotators.
 
-    The same people may grade these queries, so their pairs can be counted as one kind.
+    The same people may grade these queries, so their pairs can be counted together. The result is None if `assigned` is
+    empty.
 
     Args:
-        assigned: the queries of every assignment that is limited to some queries. Without any, None is returned.
+        assigned: the set of queries of each annotator who is assigned to some queries only.
     """
     if not assigned:
         return None
@@ -83,22 +85,25 @@ def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId
 
 
 def lacks(kind: PairKind, workers: Iterable[Worker]) -> int:
-    """Return how many people are missing to finish a pair of a kind. The pair is stuck if this is above 0."""
+    """Return how many more annotators are needed to finish a pair of this state; 0 or less if there are enough."""
     return kind.free - len(able_later(kind, workers))
 
 
 def has_team(workers: Iterable[Worker]) -> bool:
-    """Return whether anybody is not suspended. Without a team a campaign has not begun, or is over."""
+    """Return whether at least one annotator is not suspended. If all are, a campaign has not begun, or is over."""
     return any(worker.barred is not Barred.SUSPENDED for worker in workers)
 
 
 def places_of(kind: PairKind) -> tuple[int, ...]:
-    """Return which grades a pair of a kind is missing: (3, 4) for the third and the fourth."""
+    """Return the numbers of the grades that each of these pairs lacks: (3, 4) for the third and the fourth."""
     return tuple(range(kind.judged + 1, kind.seats + 1))
 
 
 def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
-    """Return the pairs that the team cannot finish, the largest group first; none while there is no team."""
+    """Return the pairs that too few annotators can grade, in groups, the largest group first.
+
+    The result is empty if every annotator is suspended.
+    """
     if not has_team(workers):
         return ()
     pairs, lacking, grades = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
@@ -122,10 +127,10 @@ def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
 
 
 def _ways_out(by_reason: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
-    """Return (reason, names, pairs) in the order of `Barred`.
+    """Return (reason, names, pairs) for each reason that keeps annotators from some pairs, in the order of `Barred`.
 
-    `names` are the people who cannot grade some pairs for this reason. `pairs` is the largest number of pairs that
-    the reason keeps from one of them.
+    `names` are the annotators whom the reason concerns. `pairs` is the largest number of pairs that it keeps from one
+    of them.
     """
     ways = []
     for why in Barred:
@@ -136,21 +141,30 @@ def _ways_out(by_reason: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tup
 
 
 def share_disputed(decided: int, disputed: int) -> float | None:
-    """Return the share of pairs with two grades that went on to two further people; None while there are too few."""
+    """Return the share of pairs that were disputed; None while too few pairs have two grades to tell.
+
+    Args:
+        decided: number of pairs that got their first two grades.
+        disputed: how many of them went on to two further annotators.
+    """
     return disputed / decided if decided >= FEWEST_DECIDED else None
 
 
 def further(kinds: Kinds, share: float | None) -> int:
-    """Return how many grades disputes will add, if open pairs are disputed as often as pairs so far."""
+    """Return how many grades disputes will add to the open pairs.
+
+    `share` is the share of pairs that are expected to be disputed; each of them needs two further grades. None counts
+    as 0.
+    """
     undecided = sum(count for kind, count in kinds.items() if not kind.disputed)
     return round(len(SECOND_ROUND_SEATS) * undecided * share) if share else 0
 
 
 def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
-    """Return when those who may work have given all grades that they can give, and which grades are still missing then.
+    """Forecast when the annotators will have given all grades that they can give, and which will then still be missing.
 
-    A disputed pair needs two further grades. So for every pair that may still be disputed, `2 * share` grades are added
-    to those that it needs now. `share` is the share of pairs that are disputed.
+    `share` is the share of pairs that are expected to be disputed. A disputed pair needs two further grades. So `2 *
+    share` grades are added to those of every pair that may still be disputed.
     """
     if kinds and not has_team(workers):
         return Forecast(None)
@@ -184,9 +198,9 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
 
 
 def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[AnnotatorId, float]) -> float:
-    """Return in how many days people can give all the grades that their quotas (`room`) allow.
+    """Return in how many days people can give all the grades that their quotas allow.
 
-    `pace` is the number of grades a day of each person.
+    `room` is how many more grades each person may give in all; `pace` is the number of grades that they give a day.
     """
     sharing = _Sharing(demand)
     target = sharing.given(room)
@@ -210,7 +224,10 @@ def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[Annot
 
 
 class _Sharing:
-    """A flow network that shares out the wanted grades: from a source through kinds of pairs and people to a sink."""
+    """A flow network that distributes the needed grades among annotators.
+
+    Edges lead from a source to groups of pairs, from there to the annotators who can grade them, and on to a sink.
+    """
 
     def __init__(self, demand: Demand) -> None:
         kinds = [(sorted(who), count, floor(count * each)) for (who, each), count in demand.items() if who]
@@ -226,7 +243,7 @@ class _Sharing:
         ]
 
     def given(self, most: Mapping[AnnotatorId, float]) -> int:
-        """Return how many of the grades can be given if nobody gives more than `most`."""
+        """Return how many of the needed grades can be given if each person gives at most `most` of them."""
         if all(most[person] == inf for person in self._people):
             return self.wanted
         # Imported here, because only forecasts need it.
@@ -242,7 +259,7 @@ class _Sharing:
 
     @cached_property
     def _columns(self) -> "NDArray[int32]":
-        """The edges as columns: begin, end, capacity.
+        """The edges of the network as three columns: start node, end node, capacity.
 
         The last edges lead from people to the sink; `given` sets their capacities.
         """

@@ -1,8 +1,8 @@
 """Measure how well the annotators of a project agree.
 
-*Reads* judgements, decisions, queries and people, as they are at one instant. *Writes* nothing. All grades that count
-are included. Grades of earlier campaigns and simulated ones count too, because they settle pairs like any others. Days
-and weeks leave out grades of earlier campaigns, whose times belong to another campaign or are unknown.
+*Reads* judgements, decisions, queries and people, as they are at one instant. *Writes* nothing. Every current grade is
+included. Grades of earlier campaigns and simulated ones are included too, because they settle pairs like any others.
+Tables by day and week leave out grades of earlier campaigns, whose times belong to another campaign or are unknown.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _QUARTER_S = 900
 def agreement_board(
     project: Project, by: Lead | Operator, part: BoardPart = WHOLE, *, resamples: int = RESAMPLES
 ) -> AgreementBoard:
-    """Return the agreement board as it is now.
+    """Return the agreement board, the tables that show how far annotators agree, as it is now.
 
     Args:
         project: the project.
@@ -67,7 +67,7 @@ def agreement_board(
 
 @in_charge
 def other_relevances(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> AggregatorReport:
-    """Return the relevances that mean, median and Dawid-Skene would give to the settled pairs. Nothing is changed.
+    """Return the relevances that mean, median and Dawid-Skene would give to settled pairs. Nothing is changed.
 
     Args:
         project: the project.
@@ -86,12 +86,12 @@ def other_relevances(project: Project, by: Lead | Operator, *, progress: Progres
 
 @in_charge
 def agreement_version(project: Project, by: Lead | Operator) -> str:
-    """Return a text that changes whenever the agreement board changes."""
+    """Return a text that changes whenever the agreement board, which shows how far annotators agree, changes."""
     return rows.version(project.store.db)
 
 
 def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
-    """Return all grades that count, their origins, and the ids of their pairs, as they are at one instant."""
+    """Return all current grades, their origins (split and query of the pair, day of the grade), and the pairs' ids."""
     with reading(store) as db:
         given = standing(rows.given(db))
         pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair
@@ -100,7 +100,11 @@ def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
 
 
 def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> GradedPairs:
-    """Return the grades as the rules need them. `earlier` marks the pairs that have grades of earlier campaigns."""
+    """Return the current grades as arrays for the computation of agreement.
+
+    `given` holds the grades, and `pair_ids` the ids of their pairs. `earlier` marks the pairs that have grades of
+    earlier campaigns.
+    """
     grading = project_rows.grading(db)
     pair = np.searchsorted(pair_ids, given.pair)
     person_ids, annotator = np.unique(given.annotator, return_inverse=True)
@@ -140,7 +144,10 @@ def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -
 
 
 def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
-    """Return the day of each instant as a code, -1 where it is not `timed`, and the names of the days."""
+    """Return the day of each grade as an index in a list of day names, and this list.
+
+    `at` has the times in seconds since 1970. The index is -1 where `timed` is False.
+    """
     quarters, of_row = np.unique((at[timed] // _QUARTER_S).astype(np.int64), return_inverse=True)
     names = [day_of(quarter * _QUARTER_S) for quarter in quarters.tolist()]
     days = sorted(set(names))
@@ -151,7 +158,7 @@ def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
 
 
 def _places(known: Integers, ids: Integers) -> Integers:
-    """Return the position of each of `ids` in `known`, which is in ascending order; -1 where an id is missing."""
+    """Return the position of each of `ids` in `known`, which is sorted; -1 where an id is missing."""
     if not len(known):
         return np.full(len(ids), -1)
     place = np.minimum(np.searchsorted(known, ids), len(known) - 1)

@@ -1,4 +1,4 @@
-"""Write agreement boards, and relevances by other aggregators, as tables and charts.
+"""Write tables and charts of how far annotators agree, and of the relevances that other aggregators would give.
 
 Kept apart from `agreement_board`, because `agreement RAW.csv` needs neither a project nor the packages that open one.
 """
@@ -41,14 +41,17 @@ def write_other_relevances(report: AggregatorReport, out: Path) -> None:
 
 
 def agreement_csv(board: AgreementBoard, name: str) -> str:
-    """Return a table of the board as CSV, by its name in `rules.board_tables.TABLES`. Undefined figures are empty."""
+    """Return a table of the agreement board as CSV. A figure that is undefined is an empty cell.
+
+    `name` is one of the names in `rules.board_tables.TABLES`.
+    """
     rows = tables.table(board, name)
     columns = list(rows[0]) if rows else []
     return csv_text(columns, ([row[column] for column in columns] for row in rows), for_people=True)
 
 
 def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return one part of the board as a chart. Every part has a chart, except figures, pairs and queries."""
+    """Return a table of the agreement board as a chart. The tables of figures, pairs and queries have no chart."""
     # Imported here because charts take as long to load as everything else together.
     from backend.campaign.monitoring.quality import charts
 
@@ -56,7 +59,7 @@ def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
 
 
 def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a chart of the board as a file, `png` or `svg`.
+    """Return a chart of the agreement board as the content of a file of the kind `png` or `svg`.
 
     Drawing blocks all threads, so do it in another process.
     """

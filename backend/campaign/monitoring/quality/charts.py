@@ -1,4 +1,4 @@
-"""Draw the charts of the agreement board, each with a description in words."""
+"""Draw the charts of the agreement board (how far annotators agree), each with a description in words."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

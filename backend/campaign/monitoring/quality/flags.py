@@ -1,8 +1,8 @@
 """Raise quality flags about annotators' work, dismiss flags, and report annotators' own work to them.
 
 *Reads* judgements, verdicts, skips and clips. *Writes* events. No grade is refused, left out or weighted because of a
-flag. Annotators read their agreement only over many pairs that are settled for good. Nothing tells them how somebody
-graded one pair, nor anything about a pair that is still open.
+flag. Annotators see their agreement only as a figure over many pairs whose verdict is final. They never see how
+somebody else graded a pair, nor anything about a pair that is still open.
 """
 
 from collections import Counter, defaultdict
@@ -46,7 +46,7 @@ LONGEST_REASON = 200
 
 @in_charge
 def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
-    """Return all quality flags, raised or not, of every annotator or of one, by name. All are read at one instant."""
+    """Return all quality flags, raised or not, of every annotator, or only of the annotator `only`, sorted by name."""
     with reading(project.store) as db:
         people = [one for one in rows.annotators(db) if only in (None, one[0])]
         work, dismissed = _work(db), rows.dismissals(db)
@@ -77,7 +77,7 @@ def dismiss_flags(
         now: seconds since 1970.
 
     Raises:
-        Overtaken: one of them is not raised any more, or somebody has dismissed it.
+        Overtaken: one of these flags is not raised any more, or somebody has dismissed it.
         ProjectError: the reason is too long.
     """
     reason = reason_of(reason, LONGEST_REASON)
@@ -95,7 +95,7 @@ def dismiss_flags(
 
 @in_charge
 def flag_evidence(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> FlagEvidence:
-    """Return the figure behind an annotator's flag over time, and the pairs that support the flag, strongest first."""
+    """Return the evidence for an annotator's quality flag: its figure over time, and the pairs that support it most."""
     with reading(project.store) as db:
         evidence, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
     pairs = tuple(pair for pair in evidence.pairs if pair in known)
@@ -104,7 +104,10 @@ def flag_evidence(project: Project, by: Lead | Operator, annotator_id: Annotator
 
 @in_charge
 def pairs_behind(project: Project, by: Lead | Operator, pairs: tuple[PairId, ...]) -> list[PairReview]:
-    """Return these pairs, a page of `flag_evidence`, with everything that a lead may see of them, in the same order."""
+    """Return everything that a lead may see of these pairs, in the same order, as evidence for a quality flag.
+
+    `pairs` are some of those that `flag_evidence` returned.
+    """
     return reviews.by_id(project.store.db, pairs)
 
 
@@ -132,9 +135,9 @@ FEWEST_PAIRS = 10
 
 @annotator_only
 def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
-    """Return the annotator's own counts, time, spread of grades, and their agreement over settled pairs only.
+    """Return an annotator's own counts, working time, use of each grade, and agreement with settled relevances.
 
-    All figures are of one instant. A day begins at the server's midnight, as on the annotators' desks.
+    All figures are of one instant. A day begins at the server's midnight.
     """
     with reading(project.store) as db:
         everything = rows.judgements_of(db, annotator.annotator_id, final_before=now - CORRECTION_S)
@@ -166,7 +169,7 @@ def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
 
 
 def _days(grades: Iterable[Given]) -> dict[str, int]:
-    """Return the active milliseconds of every local day on which there were any: at most 24 h for each day."""
+    """Return the active time of each local day in milliseconds, at most 24 h a day. Days without any are left out."""
     sums_ms: defaultdict[str, int] = defaultdict(int)
     for grade in grades:
         if grade.active_ms:
@@ -175,7 +178,10 @@ def _days(grades: Iterable[Given]) -> dict[str, int]:
 
 
 def _months(grades: Iterable[Given]) -> tuple[tuple[str, float], ...]:
-    """Return (first day, active seconds) of every month with active time in the server's calendar, newest first."""
+    """Return (first day, active seconds) of each month with active time, the newest first.
+
+    Months are those of the server's calendar.
+    """
     sums_ms: defaultdict[str, int] = defaultdict(int)
     for day, time_ms in _days(grades).items():
         sums_ms[f"{day[:7]}-01"] += time_ms

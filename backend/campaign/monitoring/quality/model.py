@@ -13,9 +13,9 @@ from backend.core.messages import said
 class Figure:
     """One figure of the agreement board.
 
-    `value` is None where it is undefined; then `reason` says why. It is computed from `n` things, such as grades or
-    pairs, and `of` says which things these are. `low` and `high` are the ends of its 95 % bootstrap interval. They are
-    None if no interval was asked for or none exists.
+    `value` is None where it is undefined; then `reason` says why. `n` is the number of cases from which it was
+    computed, and `of` names these cases: grades, pairs or couples of annotators. `low` and `high` are the ends of its
+    95 % bootstrap interval. They are None if no interval was asked for or none exists.
     """
 
     value: float | None
@@ -28,7 +28,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class MyAgreement:
-    """How an annotator's grades compare with the relevance of many pairs settled for good."""
+    """How an annotator's grades compare with the final relevance of many pairs.
+
+    `equal` is the share of their grades that equal the relevance. `within` is the share that differ from it by at most
+    `tolerance`. `difference` is the mean of their grade minus the pair's agreed value; above 0 they are more generous.
+    """
 
     pairs: int
     equal: float
@@ -46,7 +50,13 @@ class MyAgreement:
 
 @dataclass(frozen=True, slots=True)
 class MyWork:
-    """What an annotator may know about their own work. Judgements of earlier campaigns are left out."""
+    """The statistics that annotators may read about their own work. Judgements of earlier campaigns are left out.
+
+    `today`, `week` and `in_all` count graded pairs, and `simulated` those that a program graded. `days` are (day,
+    pairs) and `months` (first day, active seconds). `active_s` is all active time, and `median_s` that of a typical
+    grade, both in seconds. `grades` counts each grade, the lowest first. `settled` counts graded pairs whose relevance
+    is final. `recent` counts pairs that somebody may still correct.
+    """
 
     today: int
     """Pairs graded for the first time since midnight."""
@@ -77,7 +87,7 @@ class MyWork:
 
 
 class FlagKind(StrEnum):
-    """The kinds of quality flags. No flag acts by itself."""
+    """The kinds of quality flags. A flag is only shown to leads; it has no effect by itself."""
 
     TOO_FAST = "too_fast"
     UNSEEN = "unseen"
@@ -147,7 +157,10 @@ FLAG_DISMISSED = Event("flag_dismissed", EventGroup.PEOPLE, _dismissal_words)
 
 @dataclass(frozen=True, slots=True)
 class FlagDismissal:
-    """A lead's dismissal of a flag. The flag stays hidden until work after `at` raises it again."""
+    """A lead's dismissal of a quality flag. The flag stays hidden until work done after `at` raises it again.
+
+    `at` is in seconds since 1970, and `by` is the lead's name.
+    """
 
     at: float
     by: str
@@ -158,7 +171,10 @@ class FlagDismissal:
 class Flag:
     """One quality flag of an annotator: its figure, and whether it is raised.
 
-    `value` is a share (0 to 1) or a difference in grades; None where it is undefined, and then `reason` says why.
+    `value` is a share (0 to 1) or a difference in grades; None where it is undefined, and then `reason` says why. `n`
+    counts the grades or pairs from which it was computed. The flag is raised if the value passes `limit`. `told`
+    explains it in a sentence. `interval` is a 99 % interval. `dismissed` is the lead's dismissal that hides a raised
+    flag.
     """
 
     kind: FlagKind
@@ -190,7 +206,11 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class PersonFlags:
-    """All quality flags of one annotator, raised or not."""
+    """All quality flags of one annotator, raised or not.
+
+    `grades` counts their current grades. `median_s` is the median active time of a grade in seconds; None if no time
+    was measured.
+    """
 
     annotator_id: AnnotatorId
     name: str
@@ -202,13 +222,17 @@ class PersonFlags:
 
     @property
     def raised(self) -> tuple[Flag, ...]:
-        """The raised flags that nobody dismissed."""
+        """The raised flags that no lead dismissed."""
         return tuple(flag for flag in self.flags if flag.raised and flag.dismissed is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A summary of consecutive grades of one person: how many they are, and the mean of a flag's figure over them."""
+    """A summary of consecutive grades of one annotator, as evidence for a quality flag.
+
+    `since` and `until` are the times of the first and the last grade, in seconds since 1970. `n` counts the grades, and
+    `mean` is the mean of the flag's figure over them.
+    """
 
     since: float
     """When the first of them was given, in seconds since 1970; `until` likewise for the last."""
@@ -220,7 +244,11 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class FlagEvidence:
-    """The evidence for a flag: its figure over time, and the pairs to look at first."""
+    """The evidence for a quality flag: its figure over time, and the pairs to look at first.
+
+    `stretches` is empty where the times of grades are unknown. `pairs` are those that support the flag and have a clip.
+    `by_number` counts further such pairs that have no clip.
+    """
 
     stretches: tuple[Stretch, ...]
     """Empty where the times of the grades are unknown."""
@@ -232,7 +260,11 @@ class FlagEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """How many pairs of a part of the campaign (all, or a split) have each verdict. The counts add up to `pairs`."""
+    """How many pairs have each verdict, in the whole campaign or in one split. The counts add up to `pairs`.
+
+    `part` names the split, or says that all pairs are counted. `by_two`, `by_four` and `by_six` count pairs settled by
+    this many grades. `waiting` counts pairs that do not have enough grades yet.
+    """
 
     part: str
     pairs: int
@@ -248,7 +280,12 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
-    """How far annotators agree on the pairs of one query, day or week. A pair belongs to the day of its first grade."""
+    """How far annotators agree on the pairs of one query, day or week. A pair belongs to the day of its first grade.
+
+    `name` is the query, day or week. `grades` counts grades that can be compared with another one of the same pair.
+    `mean` is the mean of all grades. `exact` and `within` are the shares of grades that are equal, or differ by at most
+    the tolerance. `settled` counts the verdicts. `reason` says why a figure is None.
+    """
 
     name: str
     pairs: int
@@ -268,7 +305,11 @@ class GroupAgreement:
 
 @dataclass(frozen=True, slots=True)
 class PersonGrades:
-    """How one annotator grades: the counts of each grade, the most used grade, and the bias. See `rules.people`."""
+    """How one annotator grades: the counts of each grade, the most used grade, and the bias (see `rules.people`).
+
+    `histogram` counts each grade, the lowest first. `often` says whether `most_used_share` is so high that it raises a
+    quality flag.
+    """
 
     name: str
     grades: int
@@ -282,7 +323,11 @@ class PersonGrades:
 
 @dataclass(frozen=True, slots=True)
 class PersonPeriod:
-    """The grades of one annotator in one week."""
+    """The grades of one annotator in one week: their number, the most used grade, and the bias.
+
+    `bias` is the mean of their grades minus those of others on the same pairs, over the `n` grades that can be
+    compared. It is None if there are none.
+    """
 
     week: str
     name: str
@@ -296,7 +341,11 @@ class PersonPeriod:
 
 @dataclass(frozen=True, slots=True)
 class Couple:
-    """How far two annotators agree on the `n` pairs that both graded. They are given as indices in `people`."""
+    """How far two annotators agree on the `n` pairs that both graded.
+
+    `first` and `second` are their positions in the board's list `people`, from 0. The kappas are None where they are
+    undefined; then `reason` says why.
+    """
 
     first: int
     second: int
@@ -308,10 +357,10 @@ class Couple:
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """The pairs that a board covers: all, or those of a split, of a query (its text), of a period.
+    """The selection of pairs that an agreement board covers. By default it covers all.
 
-    A pair belongs to the day (`2026-03-14`) of its first grade. `first` and `last` are days and both are included.
-    Grades of earlier campaigns have no day.
+    `split` and `query` (its text) select pairs by their query. `first` and `last` select a period: the pairs whose
+    first grade was given on these days (`2026-03-14`) or between them. Grades of earlier campaigns have no day.
     """
 
     split: str = ""
@@ -326,11 +375,13 @@ WHOLE = BoardPart()
 
 @dataclass(frozen=True, slots=True)
 class AgreementBoard:
-    """The agreement of annotators, over all grades that count, at one instant.
+    """The agreement of annotators, over all current grades, at one instant.
 
     `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the same statistics under
-    the same keys, and further ones. Each of them says from how many grades or pairs it was computed, and has an
-    interval. Intervals are bootstrapped with `resamples` resamples; if that is 0, there are no intervals.
+    the same keys, and further ones, each with its number of grades or pairs and a bootstrap interval. If `resamples` is
+    0, there are no intervals. `lowest_highest` counts pairs by their lowest grade (first index) and highest grade
+    (second index). `imported` counts the grades of earlier campaigns among these, and `simulated` those that a program
+    gave. `most_used_limit` is the share above which a most used grade is conspicuous.
     """
 
     part: BoardPart
@@ -378,7 +429,12 @@ FIGURE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class AggregatorCount:
-    """How the relevances of another aggregator (mean, median, Dawid-Skene) differ from the final ones."""
+    """How often the relevances of one aggregator (mean, median, Dawid-Skene) differ from the final ones.
+
+    `by_rule` counts pairs whose relevance comes from the consensus rule. Among these, `differs` counts other
+    relevances, and `differs_by_more` those that differ by more than 1. `by_lead` and `differs_from_lead` are the same
+    for pairs that a lead decided. `gained` counts discarded pairs, to which the aggregator does give a relevance.
+    """
 
     name: str
     by_rule: int
@@ -396,7 +452,11 @@ class AggregatorCount:
 
 @dataclass(frozen=True, slots=True)
 class OtherRelevance:
-    """A pair whose final relevance differs from that of at least one other aggregator."""
+    """A pair whose final relevance differs from that of at least one other aggregator.
+
+    `grades` are all its grades, from the lowest to the highest. `by_lead` says whether a lead decided on the relevance
+    `final`. `mean`, `median` and `dawid_skene` are the relevances by these aggregators.
+    """
 
     pair: str
     query: str

@@ -1,7 +1,7 @@
-"""SQL for quality: all grades as columns, origins of pairs, leads' decisions, and the work of one annotator.
+"""SQL for quality: all grades as columns, the query of each pair, leads' decisions, and the work of one annotator.
 
-SQLite joins a column into one text, which numpy parses. Both steps run in C, and other threads go on meanwhile. A
-quarter of a million grades take a tenth of a second this way, and a third of a second as rows.
+SQLite joins a column into one text, which numpy parses. Both steps run in C, and other threads go on meanwhile. Reading
+a quarter of a million grades this way takes a tenth of a second, compared with a third of a second row by row.
 """
 
 from typing import Any, NamedTuple
@@ -24,9 +24,9 @@ PROBE = "probe"
 
 
 def version(db: Database) -> str:
-    """Return a text that changes whenever a grade, an act of a lead, a pair or a query is added.
+    """Return a text that changes whenever a grade, a lead's decision, a pair or a query is added.
 
-    Grades and acts of leads are never changed or deleted, so additions are the only changes to look for.
+    Grades and leads' decisions are never changed or deleted, so additions are the only changes to look for.
     """
     row = db.conn.execute(
         "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "
@@ -37,12 +37,12 @@ def version(db: Database) -> str:
 
 
 def people(db: Database) -> dict[int, str]:
-    """Return the names of all users by annotator_id."""
+    """Map the id of each user to their name."""
     return dict(db.conn.execute("SELECT annotator_id, name FROM annotator").fetchall())
 
 
 def decided(db: Database) -> tuple[Codes, Codes]:
-    """Return the pairs that a lead adjudicated, and their relevances."""
+    """Return two arrays: the ids of the pairs that a lead adjudicated, and the relevances that the lead gave."""
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(relevance) FROM consensus WHERE verdict = 'adjudicated'"
     ).fetchone()
@@ -50,12 +50,12 @@ def decided(db: Database) -> tuple[Codes, Codes]:
 
 
 def re_opened(db: Database) -> Codes:
-    """Return the pairs that a lead re-opened for two more people."""
+    """Return the ids of the pairs that a lead re-opened for two more annotators."""
     return numbers(db.conn.execute("SELECT group_concat(pair_id) FROM re_opened").fetchone()[0])
 
 
 def imported_pairs(db: Database) -> Codes:
-    """Return the pairs that have grades of earlier campaigns."""
+    """Return the ids of the pairs that have grades of earlier campaigns."""
     return numbers(
         db.conn.execute(
             "SELECT group_concat(pair_id) FROM (SELECT DISTINCT pair_id FROM judgement WHERE imported = 1)"
@@ -64,7 +64,10 @@ def imported_pairs(db: Database) -> Codes:
 
 
 def made_up(db: Database) -> tuple[int, int]:
-    """Return how many of the grades that count come from earlier campaigns, and how many a program made."""
+    """Return how many graded seats come from earlier campaigns, and how many were graded by a simulation.
+
+    A seat is one annotator's place at a pair. Corrections of a grade are not counted again.
+    """
     row = db.conn.execute(
         "SELECT coalesce(sum(imported), 0), coalesce(sum(simulated), 0) FROM judgement WHERE revision = 1"
     ).fetchone()
@@ -72,9 +75,10 @@ def made_up(db: Database) -> tuple[int, int]:
 
 
 def origins(db: Database) -> tuple[Codes, Codes]:
-    """Return the ids of all pairs with a query, and the query id of each.
+    """Return two arrays: the ids of all pairs, and the query id of each.
 
-    The query id is negative if the pair is judged only for a probe.
+    The query id is negative if the pair is graded only for a probe, which tells how deep judging must go. Pairs without
+    a query, such as practice pairs, are left out.
     """
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(query_id) FROM ("
@@ -85,7 +89,7 @@ def origins(db: Database) -> tuple[Codes, Codes]:
 
 
 def queries(db: Database) -> list[tuple[int, str, str]]:
-    """Return (query_id, text, split) of all queries with pairs, by id."""
+    """Return (query_id, text, split) of all queries with pairs, sorted by id."""
     return [
         tuple(row)
         for row in db.conn.execute(
@@ -95,9 +99,9 @@ def queries(db: Database) -> list[tuple[int, str, str]]:
 
 
 def given(db: Database) -> Grades:
-    """Return every revision of every judgement, in the order of giving.
+    """Return every revision of every judgement, in the order in which they were given.
 
-    An imported judgement without a time in its file has the time of its import, and is not `timed`.
+    If an imported judgement had no time in its file, it has the time of the import, and its `timed` is False.
     """
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(seat_no), group_concat(annotator_id), group_concat(grade), "
@@ -115,9 +119,9 @@ def given(db: Database) -> Grades:
 
 
 def clips(db: Database) -> tuple[Codes, Floats, Truths]:
-    """Return every pair with a moment: its id (ascending), the length of its clip, and whether that is a whole video.
+    """Return three arrays over all pairs with a moment, sorted by pair id.
 
-    Lengths are in seconds.
+    They are the pair's id, the length of its clip in seconds, and whether the clip is a whole video.
     """
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(length_ms), group_concat(whole) FROM ("
@@ -129,7 +133,7 @@ def clips(db: Database) -> tuple[Codes, Floats, Truths]:
 
 
 def skips(db: Database) -> Skips:
-    """Return every current skip, the oldest first."""
+    """Return every skip (an annotator's refusal to grade a pair) that was not taken back, the oldest first."""
     row = db.conn.execute(
         "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken), "
         "group_concat(CAST(skipped_at * 1000 AS INTEGER)) FROM "
@@ -141,7 +145,7 @@ def skips(db: Database) -> Skips:
 
 
 def dismissals(db: Database) -> dict[tuple[int, FlagKind], FlagDismissal]:
-    """Return the newest dismissal of each flag of each annotator."""
+    """Map (annotator id, kind of flag) to the newest dismissal of this quality flag by a lead."""
     rows = db.conn.execute(
         "SELECT e.subject, e.payload, e.at, a.name FROM event e JOIN annotator a ON a.annotator_id = e.actor "
         "WHERE e.kind = ? ORDER BY e.event_id",
@@ -156,20 +160,23 @@ def dismissals(db: Database) -> dict[tuple[int, FlagKind], FlagDismissal]:
 
 
 def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:
-    """Return (annotator_id, name) of all annotators, by name."""
+    """Return (annotator_id, name) of all annotators, sorted by name."""
     rows = db.conn.execute("SELECT annotator_id, name FROM annotator WHERE role = 'annotator' ORDER BY name")
     return [(AnnotatorId(row[0]), row[1]) for row in rows]
 
 
 def numbers(text: Any) -> Codes:
-    """Return a column that SQLite wrote as `3,1,4`, as an array. None means no rows."""
+    """Convert a column that SQLite wrote as text, such as `3,1,4`, to an array. None gives an empty array."""
     return np.fromstring(text or "", dtype=np.int64, sep=",")
 
 
 class Given(NamedTuple):
-    """One grade of an annotator. `relevance` and `agreed` are set only where the pair is settled for good.
+    """One grade of an annotator, with what they may know about its pair.
 
-    `recent` says whether somebody graded the pair so recently that they may still correct their grade.
+    `is_first` says whether it is no correction, and `stands` whether it was not corrected later. `recent` says whether
+    somebody graded the pair so recently that they may still correct their grade. `relevance` and `agreed` are None
+    unless the pair's verdict is final. `agreed` is the unrounded mean of a consensus, or a lead's relevance. Times are
+    in seconds since 1970.
     """
 
     grade: int
@@ -185,15 +192,16 @@ class Given(NamedTuple):
 
 
 def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list[Given]:
-    """Return every grade that this annotator gave, the oldest first.
+    """Return every grade that an annotator gave, the oldest first.
 
-    Gold pairs are among them, so that nobody can tell them apart by counting.
+    Answers to gold questions (hidden pairs with a known grade) are among them. Otherwise annotators could find these
+    pairs by counting.
 
     Args:
         db: the database.
         me: the annotator.
-        final_before: a verdict is returned only if all grades of its pair are older than this instant. So nobody learns
-            how others graded a pair while its grades can still be corrected.
+        final_before: an instant in seconds since 1970. A verdict is returned only if all grades of its pair are older.
+            So nobody learns how others graded a pair while its grades can still be corrected.
     """
     rows = db.conn.execute(
         """
@@ -224,7 +232,7 @@ def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list
 
 
 def skips_of(db: Database, me: AnnotatorId) -> int:
-    """Return how many current skips this annotator has."""
+    """Return how many skips of this annotator (refusals to grade a pair) were not taken back."""
     count: int = db.conn.execute(
         "SELECT count(*) FROM skip WHERE annotator_id = ? AND lifted_at IS NULL", [me]
     ).fetchone()[0]

@@ -1,4 +1,4 @@
-"""Preview the videos of a folder before they are added, and remove videos that nothing uses.
+"""Preview the videos of a folder before they are added, and remove unused videos from the project.
 
 *Reads* video files, folders of frames. *Writes* video, video_check, moment, shot, one event for a removal. Removing a
 video leaves its file in place.
@@ -88,13 +88,15 @@ def _picture(_: None, unit: tuple[Source, float]) -> str:
 
 @in_charge
 def remove_videos(project: Project, by: Lead | Operator, videos: Collection[str], *, now: float) -> int:
-    """Remove videos that nothing uses, with their proposed moments: all of these videos, or none. Their files stay.
+    """Remove videos that nothing uses, with the moments proposed in them: all of these videos, or none.
+
+    Their files stay in place.
 
     Returns:
-        How many were removed.
+        How many videos were removed.
 
     Raises:
-        InputError: some are not in the project or are in use, each with the reason; or none were named.
+        InputError: some videos are not in the project or are in use, each with the reason; or no video was named.
     """
     names = list(dict.fromkeys(nfc(name) for name in videos))
     with writing(project.store) as db:

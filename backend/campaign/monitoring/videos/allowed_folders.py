@@ -38,7 +38,7 @@ def allowed_path(project: Project, by: Lead | Operator, typed: str) -> Path:
     """Return the path that somebody typed. A relative one starts at the project's folder.
 
     Raises:
-        ProjectError: they may not read there. The message does not reveal whether the path exists.
+        ProjectError: that person may not read there. The message does not reveal whether the path exists.
     """
     path = project.folder / os.path.expanduser(typed.strip())
     require_allowed(project, by, path)
@@ -86,16 +86,16 @@ def _places(project: Project) -> dict[str, Path]:
 
 
 def _video_folders(project: Project) -> list[Path]:
-    """Return the folders of the videos, without those inside another of them."""
+    """Return the folders of the project's videos; a folder inside another one of them is left out."""
     parents = {Path(os.path.realpath(place.parent)) for place in _places(project).values()}
     return sorted(folder for folder in parents if not _within(folder, parents - {folder}))
 
 
 def _proven(project: Project, path: Path) -> Iterator[Path]:
-    """Yield the folders above a path that hold a video with exactly the content that the project knows.
+    """Yield folders that contain `path` and really hold a video of this project, checked by the video's content.
 
-    The content is checked because a project from elsewhere may name any file of this machine. Without the check, leads
-    could then read that file's folder.
+    The check is needed because a project from elsewhere may name any file of this machine. Without it, leads could then
+    read that file's folder.
     """
     places = {
         name: place
@@ -108,7 +108,10 @@ def _proven(project: Project, path: Path) -> Iterator[Path]:
 
 
 def proven_videos(places: Mapping[str, Place], contents: Mapping[str, corpus.Content]) -> Iterator[Path]:
-    """Yield one video from each folder that holds a video with exactly the content that the project knows."""
+    """Yield one video from each folder in which a file has exactly the content that the project stores for that video.
+
+    `places` maps the names of videos to where they should be, and `contents` to their hashes.
+    """
     done: set[Path] = set()
     for name, content in contents.items():
         place = places.get(name)

@@ -1,10 +1,11 @@
 """Check the video files of a project, and add videos.
 
-*Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
+*Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda (batches with work left),
+one event.
 
-A video is identified by its content, so it is found again under another name or in another folder. If the file of that
-name has another content, it is not accepted unless somebody says so. The functions here leave the adding itself to
-`corpus.importing`. They also keep back the pairs of videos that cannot be shown, so they belong above judging.
+A video is identified by its content, so it is found again under another name or in another folder. If its file has
+another content now, the file is used only once somebody accepts that. `corpus.importing` does the adding itself. The
+functions here also withdraw pairs whose video cannot be shown from annotators, so they may import `judging`.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -42,7 +43,7 @@ from backend.store.connection import Database, reading, writing
 
 @in_charge
 def video_states(project: Project, by: Lead | Operator, *, wrong: bool = False) -> list[VideoState]:
-    """Return every video, or only those with a trouble, as the last check found them."""
+    """Return every video, or only those with a problem if `wrong`, as the last check found them."""
     with reading(project.store) as db:
         return rows.states(db, wrong=wrong)
 
@@ -60,16 +61,16 @@ def check_videos(
     now: float,
     progress: Progress | None = None,
 ) -> VideoCheckReport:
-    """Check every video again, find those that were moved, and keep back the pairs that cannot be shown.
+    """Check every video file, find videos that were moved, and withdraw pairs whose video cannot be shown.
 
     Args:
         project: the project; its server may be running.
         by: a lead or an operator.
         videos: the folder to search for videos that are not in their place. By default these are the folders of the
             project's other videos.
-        fps: frames a second of folders of frames that are found for the first time.
+        fps: frames a second of videos that are folders of frames and are found for the first time.
         decode: decode every picture to find damage inside; None does so where it is cheap.
-        where: where videos are measured; see `survey`.
+        where: the machines that measure the videos.
         accept: names of videos whose changed content is accepted.
         now: seconds since 1970.
         progress: called with (name of the step, videos measured, all videos).
@@ -116,7 +117,10 @@ def check_videos(
 
 
 def find_moved(project: Project) -> None:
-    """Save where moved videos are now, and hand out their clips again. No seat is changed and no event recorded."""
+    """Store the new places of videos that were moved, so that annotators get their pairs again.
+
+    No annotator's place at a pair is changed, and nothing is written to the activity log.
+    """
     found = _find(project, None, USUAL_FPS, False, None, None)
     with writing(project.store) as db:
         corpus.set_video_facts(db, {name: found.well[name] for name, _ in found.moved})
@@ -124,9 +128,9 @@ def find_moved(project: Project) -> None:
 
 
 def settle(db: Database, *, now: float) -> int:
-    """Keep back the pairs of videos that cannot be shown, and hand out again those that can.
+    """Withdraw the pairs of videos that cannot be shown from annotators, and give out pairs whose video works again.
 
-    What a person reported about a clip stays. Returns how many clips are handed out again.
+    Clips that annotators reported as broken stay withdrawn. Returns how many clips can be shown again.
     """
     for moment_id, message in rows.to_block(db):
         pair_status.add_fault(db, moment_id, message, at=now, found_by=pair_status.BY_FILE)
@@ -227,7 +231,7 @@ def _is_measurable(project: Project, place: Place) -> bool:
 
 
 def _roots(videos: Iterable[Place]) -> list[Path]:
-    """Return the folders of the videos, without those inside another of them."""
+    """Return the folders of the videos; a folder inside another one of them is left out."""
     parents = sorted({path.parent.resolve() for path in videos if isinstance(path, Path) and path.parent.is_dir()})
     return [
         folder for folder in parents if not any(folder != other and folder.is_relative_to(other) for other in parents)
@@ -265,12 +269,13 @@ def import_corpus(
         by: who imports it; their name goes on record.
         file: the annotation file.
         format: one of `formats.FORMATS`; recognised from the content if None.
-        videos: folder or address of the video files. Without it, moments wait for a later import that has it.
-        types: the types of TVR's lines to keep, None for the paper's choice.
-        columns: maps our names to the file's columns or fields: `{"start": "begin"}`.
+        videos: folder or address of the video files. Without it, the moments cannot be shown until a later import names
+            the place.
+        types: of a TVR file, the types of query to keep; None for those that the TVR-Ranking paper keeps.
+        columns: maps ReelRank's field names to the file's columns or fields: `{"start": "begin"}`.
         fps: frames a second of videos that are folders of frames.
         decode: decode every picture to find damage inside; None does so where it is cheap.
-        where: where videos are measured; see `survey`.
+        where: the machines that measure the videos.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
         progress: called with (name of the step, videos measured, all videos).
@@ -313,20 +318,20 @@ def register_videos(
     now: float,
     progress: Progress | None = None,
 ) -> RegisterReport:
-    """Add the videos of a folder without any annotation file: all that can be read.
+    """Add the videos of a folder to a project without any annotation file. Those that cannot be read are left out.
 
     Args:
-        project: the project to add them to.
-        by: who adds them; their name goes on record.
-        videos: the folder; those below it count too.
+        project: the project.
+        by: the person who adds them; their name goes on record.
+        videos: the folder. Videos in folders below it are added too.
         fps: frames a second of videos that are folders of frames.
         decode: decode every picture to find damage inside; None does so where it is cheap.
-        where: where videos are measured; see `survey`.
+        where: the machines that measure the videos.
         now: seconds since 1970.
         progress: called with (name of the step, videos measured, all videos).
 
     Raises:
-        InputError: no folder, no video in it, or none that can be read; nothing was written.
+        InputError: there is no such folder, it has no video, or none that can be read; nothing was written.
         ProjectError: a lead may not read that folder.
     """
     require_allowed(project, by, videos)

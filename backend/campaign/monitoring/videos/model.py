@@ -10,10 +10,11 @@ from backend.core.messages import joined, said, said_n
 
 @dataclass(frozen=True, slots=True)
 class VideoState:
-    """One video of the project. `path` is None while its file is not known.
+    """One video of the project, with the properties of its file and the problem that the last check found.
 
-    `message` describes its trouble in words. For a video with a trouble, `waiting` counts the pairs that still want
-    grades, and `judged` those that somebody graded.
+    `path` is None while its file is not known. `decoded` says whether the check decoded every picture. `message`
+    describes the problem in words. If there is one, `waiting` counts the video's pairs that still need grades, and
+    `judged` its pairs that somebody graded.
     """
 
     video: str
@@ -33,12 +34,12 @@ class VideoState:
 
     @property
     def shown(self) -> bool:
-        """Whether its clips can be shown."""
+        """Whether clips of this video can be shown."""
         return self.path is not None and self.trouble in (None, Trouble.DAMAGED)
 
     @property
     def advice(self) -> str:
-        """The effect of its trouble on the pairs, and what to do next; empty where there is none."""
+        """The effect of the video's problem on its pairs, and what to do next; empty if there is no problem."""
         told = []
         if self.waiting and not self.shown:
             told.append(said_n("{n} pair waits for it.", "{n:,} pairs wait for it.", self.waiting))
@@ -66,8 +67,9 @@ class VideoState:
 class VideoCheckReport:
     """The report of a check: all videos by name, and what changed.
 
-    `moved` are the videos that were found elsewhere, each with its new path. `accepted` are those whose new content was
-    accepted. `freed` is how many clips are handed out again. `decoded`: whether every picture was decoded.
+    `moved` are the videos that were found elsewhere, each with its new path. `accepted` are the videos whose changed
+    content was accepted. `freed` is the number of clips that can be shown again. `decoded` says whether every picture
+    was decoded.
     """
 
     videos: tuple[VideoState, ...]
@@ -78,7 +80,7 @@ class VideoCheckReport:
 
     @property
     def wrong(self) -> tuple[VideoState, ...]:
-        """The videos with a trouble."""
+        """The videos with a problem."""
         return tuple(one for one in self.videos if one.trouble is not None)
 
 

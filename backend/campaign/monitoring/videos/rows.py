@@ -1,4 +1,7 @@
-"""SQL for the states of videos and the pairs that need them, and for removing videos. *Written by* `corpus`."""
+"""SQL for the states of videos and the pairs that need them, and for removing videos.
+
+The tables are otherwise written by `corpus`.
+"""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -48,7 +51,10 @@ def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
 
 
 def to_block(db: Database) -> list[tuple[MomentId, str]]:
-    """Return (moment_id, reason) of the moments in pairs whose video cannot be shown, but that are still handed out."""
+    """Return (moment_id, reason) of moments that have to be withdrawn, because their video cannot be shown any more.
+
+    Only moments in pairs that are not withdrawn yet are returned.
+    """
     rows = db.conn.execute(
         "SELECT DISTINCT m.moment_id, k.message FROM video_check k JOIN moment m USING (video_id) "
         f"JOIN pair p USING (moment_id) WHERE {_NOT_SHOWN} "
@@ -58,7 +64,7 @@ def to_block(db: Database) -> list[tuple[MomentId, str]]:
 
 
 def to_free(db: Database) -> list[MomentId]:
-    """Return the moments that are kept back because of their file, although their video can be shown again."""
+    """Return the moments that were withdrawn because of their video file, although the video can be shown again."""
     rows = db.conn.execute(
         "SELECT f.moment_id FROM clip_fault f JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         f"JOIN video_check k USING (video_id) WHERE f.found_by = 'file' AND v.path IS NOT NULL "
@@ -72,7 +78,7 @@ _OWN = ("moment", "shot", "video_check")
 
 
 def uses(db: Database) -> dict[str, tuple[int, int]]:
-    """Return for every video how many of its moments are used, and how many other rows refer to it."""
+    """Map each video's name to (number of its moments in use, number of other rows that refer to it)."""
     found = {video.name: (video.used, 0) for video in moments.videos(db)}
     for table, column in sqlite.references_to("video"):
         if table not in _OWN:

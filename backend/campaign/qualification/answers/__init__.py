@@ -1,1 +1,1 @@
-"""Handle pairs with a known grade, and answers to them, for exam, calibration round, gold questions and practice."""
+"""Check annotators' answers to pairs whose right grade is known: exam items, gold questions and practice pairs."""

@@ -32,7 +32,7 @@ class KeyFile:
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """Return the file at a path, read into memory.
+        """Return the answer key file at a path, read into memory.
 
         Raises:
             InputError: the file cannot be read.
@@ -41,10 +41,12 @@ class KeyFile:
 
 
 def read_key(db: Database, key_file: KeyFile, *, now: float) -> list[KeyItem]:
-    """Return the settled pairs of an answer key file, each with its right grade and explanation.
+    """Return the pairs of an answer key file, each with its right grade and explanation.
+
+    Grading must have ended for every pair: it has a final grade, or was discarded without one.
 
     Raises:
-        InputError: with every problem of the file.
+        InputError: the file has problems, all of which are listed.
     """
     file, table = (
         key_file.name,
@@ -89,7 +91,10 @@ def read_key(db: Database, key_file: KeyFile, *, now: float) -> list[KeyItem]:
 
 
 def grade_column(db: Database, table: CsvTable, file: str) -> tuple[list[int | None], list[Problem]]:
-    """Return the column `grade` (None where it is no grade of the scale), and the problems in it."""
+    """Return the grades in the column `grade` of an answer key file, and a problem for each invalid one.
+
+    There is one grade per row; None where the text is not a grade of the campaign's scale.
+    """
     grade_of = {str(grade): grade for grade in project_rows.scale(db).grades}
     grades, bad = table.values("grade", grade_of.get, needed=True)
     return grades, [
@@ -99,7 +104,7 @@ def grade_column(db: Database, table: CsvTable, file: str) -> tuple[list[int | N
 
 
 def require_none(problems: Sequence[Problem]) -> None:
-    """Refuse a file that has problems; the error lists them in the order of the rows.
+    """Raise an error that lists all problems of a file in the order of its rows, if there are any.
 
     Raises:
         InputError: there is at least one problem.

@@ -1,7 +1,7 @@
-"""SQL for pairs whose right grade is known: which of them can be asked, and which annotators can be asked.
+"""SQL that finds pairs whose grade is final, and the annotators who could take an exam.
 
-People are told the grade of such a pair, or are measured by it. So nobody may still be able to change the grade, and
-nobody may have the pair on the screen to grade it.
+Such pairs are exam items, gold questions and guideline examples: annotators are told their grades or are scored by
+them. So nobody may still be able to change the grade, and nobody may be grading the pair at present.
 """
 
 import json
@@ -37,10 +37,12 @@ Those that were graded after `:final` are left out, unless a lead decided them.
 
 @dataclass(frozen=True, slots=True)
 class Fitness:
-    """The facts that decide whether people may be told the grade of a pair.
+    """The facts that decide whether annotators may be told the relevance (final grade) of a pair.
 
-    `newest` is the time of its newest grade given here by a person (None without any). `held_until` is when the last
-    lease at the pair ends. `ruled` says whether a lead decided its relevance.
+    `ruled` says whether a lead decided the relevance. `fault` says why the clip cannot be shown; it is empty if it can.
+    `newest` is the time of the newest grade that an annotator gave in this project, without imported grades; None if
+    there is none. `held_until` is the time until which an annotator has the pair reserved for grading; None if nobody
+    has. Both times are in seconds since 1970.
     """
 
     relevance: int | None
@@ -50,25 +52,32 @@ class Fitness:
     held_until: float | None
 
     def correctable_s(self, now: float) -> float:
-        """Return for how many more seconds the last grader may correct the grade; 0 or less if nobody may.
+        """Return for how many more seconds the newest grade may be corrected; 0 or less if it may not.
 
-        A correction can change only a relevance that follows from grades. A lead's decision locks the grades.
+        If a lead decided the relevance, no grade can be corrected.
         """
         return 0.0 if self.ruled or self.newest is None else self.newest + CORRECTION_S - now
 
     def is_held(self, now: float) -> bool:
-        """Return whether somebody has the pair on their desk."""
+        """Return whether an annotator has the pair reserved for grading at the time `now`."""
         return self.held_until is not None and self.held_until >= now
 
 
 def settled(db: Database, *, now: float) -> list[KnownPair]:
-    """Return the settled pairs that nobody can correct any more and that are on nobody's desk."""
+    """Return the pairs with a final relevance: no grade can be corrected, and nobody is grading them at present.
+
+    Pairs whose clip cannot be shown, and examples of the guideline, are left out.
+    """
     rows = db.conn.execute(f"{_SETTLED} AND NOT {ON_A_DESK}", {"now": now, "final": now - CORRECTION_S})
     return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
 
 
 def well_known(db: Database, *, now: float) -> list[KnownPair]:
-    """Return the settled pairs whose relevance was decided by a lead, or is a mean that needed no rounding."""
+    """Return the pairs whose relevance is certain enough for gold questions.
+
+    Either a lead decided the relevance, or the mean of the annotators' grades was a whole number. Grades that can still
+    be corrected, pairs whose clip cannot be shown and examples of the guideline are left out.
+    """
     rows = db.conn.execute(
         f"{_SETTLED} AND p.batch_id IS NOT NULL AND (c.verdict = 'adjudicated' OR c.mean = c.relevance)",
         {"final": now - CORRECTION_S},
@@ -77,7 +86,10 @@ def well_known(db: Database, *, now: float) -> list[KnownPair]:
 
 
 def count_excluded(db: Database, *, now: float) -> dict[GoldExclusion, int]:
-    """Count the settled pairs that gold questions leave out, each under the first reason that applies."""
+    """Count the graded pairs that cannot be gold questions, by reason.
+
+    A pair with several reasons is counted once, under the first of them in the order of `GoldExclusion`.
+    """
     rows = db.conn.execute(
         "SELECT why, count(*) FROM (SELECT CASE WHEN c.relevance IS NULL THEN 'discarded' "
         f"WHEN NOT ({HAS_CLIP}) THEN 'no clip' WHEN {_IS_EXAMPLE} THEN 'example' "
@@ -92,7 +104,7 @@ def count_excluded(db: Database, *, now: float) -> dict[GoldExclusion, int]:
 
 
 def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
-    """Return why a pair of a lead's file cannot be asked; an empty text if it can."""
+    """Return why a pair may not be in a lead's answer key file; an empty text if it may."""
     row = db.conn.execute(
         f"SELECT c.verdict, v.path IS NULL, f.reason, {ON_A_DESK}, {_IS_EXAMPLE} "
         f"FROM pair p {CLIP} LEFT JOIN consensus c USING (pair_id) WHERE p.pair_id = :pair",
@@ -111,7 +123,7 @@ def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
 
 
 def fitness(db: Database, pair_id: PairId) -> Fitness:
-    """Return the facts that decide whether people may be told the grade of a pair."""
+    """Return the facts that decide whether annotators may be told the relevance (final grade) of a pair."""
     relevance, ruled, fault, no_video, newest, held_until = db.conn.execute(
         "SELECT c.relevance, c.verdict IS 'adjudicated', "
         "f.reason, v.path IS NULL, "
@@ -141,7 +153,7 @@ def query_of(db: Database, pair_id: PairId) -> QueryId | None:
 
 
 def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[PairKey, QueryId, str]]:
-    """Return (key, query, text of the query) of some pairs, by pair."""
+    """Return, by pair id, the (key in the browser, query id, query text) of each given pair."""
     ids = json.dumps(list(pair_ids))
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text FROM pair p JOIN query q USING (query_id) "
@@ -152,9 +164,9 @@ def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[Pai
 
 
 def exam_candidates(db: Database) -> list[Person]:
-    """Return the annotators who could take an exam, by name.
+    """Return the annotators who could take an exam, sorted by name.
 
-    Programs and workers of earlier campaigns are left out: they cannot sign in.
+    Programs, and workers whose grades were imported from an earlier campaign, are left out because they cannot sign in.
     """
     rows = db.conn.execute(
         "SELECT a.annotator_id, a.name, a.suspended FROM annotator a WHERE a.role = 'annotator' AND NOT a.simulated "

@@ -1,4 +1,4 @@
-"""Compare answers with the answer key, for exam, gold questions and practice."""
+"""Compare answers with right grades, for the exam, gold questions and practice pairs."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -16,7 +16,7 @@ class KnownPair(NamedTuple):
 
 
 class GoldExclusion(StrEnum):
-    """A reason why a settled pair is no gold question: its grade is not known well enough to measure people by it."""
+    """A reason why a graded pair cannot be a gold question: its grade is too uncertain to score annotators by it."""
 
     DISCARDED = "discarded"
     """The pair has no relevance."""
@@ -40,7 +40,9 @@ def misses(answer: int, right: int, tolerance: int) -> bool:
 
 
 def count_misses(answers: Iterable[tuple[int, int]], tolerance: int) -> int:
-    """Count the misses among some (answer, right grade).
+    """Count the answers that differ from the right grade by more than the tolerance.
+
+    Each item of `answers` is (answer, right grade).
 
     >>> count_misses([(3, 4), (2, 4), (0, 4)], 1)
     2

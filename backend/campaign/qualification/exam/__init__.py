@@ -1,1 +1,1 @@
-"""The qualification exam."""
+"""The qualification exam, which annotators must pass before they work, and the calibration round."""

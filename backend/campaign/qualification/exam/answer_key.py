@@ -1,15 +1,17 @@
-"""Read, explain and fix the answer key of an exam; turn answers about open pairs into judgements.
+"""Compute, explain and store the answer key of an exam; turn exam answers into judgements (stored grades).
 
-*Reads* attempts, answers, seats. *Writes* exam, judgements, seats, consensus, agenda, events.
+*Reads* attempts, answers, seats (annotators' places on a pair). *Writes* exam, judgements, seats, consensus, agenda
+(batches with free seats), events.
 
-The key of open pairs is fixed once, from blind answers. From then on everybody who has handed in sees their result.
-Anybody who comes later, or had not handed in, takes the exam like any other exam.
+An exam may ask open pairs, which nobody has graded. Its answer key is then computed once, from answers that were given
+without knowing the right grades. Everybody who has handed in now sees their result. Annotators who take the exam later
+get the same key.
 
-Only first attempts that are handed in can become judgements, and only their blind answers. Grades given after an
-explanation never count, and neither does a lead's key. Each pair takes as many answers as it has free seats of the
-first round, so at most two. `rules.marking.spread` chooses whose answers, without looking at any grade. Then the
-consensus rule settles the pair as usual. Such a judgement keeps the time of its answer; its event key begins with
-`FROM_EXAM`.
+Answers about open pairs can also become judgements. They must be from a first attempt that was handed in, and given
+before any explanation. Answers of leads never become judgements. Each pair takes at most two answers, because its first
+round has two seats. `rules.marking.spread` chooses whose answers, without looking at any grade. Then the consensus rule
+derives the final grade of the pair from its grades, as usual. Such a judgement keeps the time of its answer; its event
+key begins with `FROM_EXAM`.
 """
 
 from collections import Counter, defaultdict
@@ -39,10 +41,10 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class KeyReport:
-    """An answer key that was fixed.
+    """A summary of an answer key that was stored.
 
-    The key follows from the grades of `finished` people, and gives `items` items a right grade. `grades` counts, for
-    each grade of the scale, the items whose right grade it is.
+    `finished` is how many annotators had handed in the exam. `items` is how many items have a right grade. `grades`
+    counts these items by their right grade, from the lowest grade to the highest.
     """
 
     finished: int
@@ -52,10 +54,10 @@ class KeyReport:
 
 @dataclass(frozen=True, slots=True)
 class KeyPreview:
-    """A preview of the answer key that closing the round would fix now.
+    """The answer key that an exam would get if it were stored now, in numbers.
 
-    `grades` counts, for each grade of the scale, the items whose right grade it would be. `guesses` says how guessing
-    would score with this key.
+    `grades` counts the items by their right grade, from the lowest grade to the highest. `guesses` says how well an
+    annotator would do by giving one grade throughout, or random grades.
     """
 
     grades: tuple[int, ...]
@@ -64,7 +66,7 @@ class KeyPreview:
 
 @permissions.in_charge
 def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
-    """Return the items of the current exam, with their right grades and explanations."""
+    """Return the items of the current exam, with their right grades and explanations; empty if there is none."""
     with reading(project.store) as db:
         exam = exams.open_exam(db)
         return exams.items(db, exam.exam_id) if exam else []
@@ -90,9 +92,9 @@ def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: s
 
 @permissions.in_charge
 def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None:
-    """Return a preview of the answer key that closing the round would fix now, and how guessing would score with it.
+    """Return a summary of the answer key that the current exam would get now, and how well guessing would do.
 
-    Returns None while the round cannot be closed.
+    Returns None while the key cannot be computed: there is no exam, it has its key, or too few answers are handed in.
     """
     with reading(project.store) as db:
         try:
@@ -105,21 +107,22 @@ def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None
 
 @permissions.in_charge
 def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "", now: float) -> KeyReport:
-    """Fix the answer key of the current exam: for each item, the median of the grades of everybody who finished.
+    """Store the answer key of the current exam: for each item, the median of the annotators' grades.
 
-    Only first attempts that were handed in count. An item that nobody could grade, because its clip could not be shown,
-    leaves the exam. If the key is a lead's own grades, it is normally fixed when they hand it in. It is fixed here only
-    if guessing passes the exam with it, and then needs a reason.
+    If the exam takes its key from a lead, the lead's own grades are stored instead. Only first attempts that were
+    handed in count. An item that nobody could grade, because its clip could not be shown, gets no right grade.
+
+    If somebody could pass the exam with this key by guessing, it is stored only with a reason.
 
     Args:
         project: the project.
-        by: the user who closes it.
-        although: the reason to take a key with which guessing passes the exam, or nearly passes it; blank for none.
+        by: the user who stores the key.
+        although: the reason to accept a key with which guessing passes the exam, or nearly does; blank for none.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: there is no exam, it has its key already, fewer than `FEWEST` people have finished, or the lead
-            has not handed in the key; or guessing passes the exam with this key, or nearly, and no reason is given.
+        ProjectError: there is no exam, or it has its key already; fewer than `FEWEST` annotators have handed in, or the
+            lead has not handed in the key; or guessing passes, or nearly passes, and no reason is given.
     """
     with writing(project.store) as db:
         exam = _open_round(db)
@@ -129,9 +132,9 @@ def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "
 
 
 def fix_leads_key(db: Database, exam: Exam, lead: Lead, *, now: float) -> None:
-    """Fix the answer key that a lead has handed in, unless guessing passes the exam with it.
+    """Store the answer key that a lead has handed in, unless somebody could pass the exam by guessing.
 
-    A key that guessing passes waits until a lead closes the round with a reason.
+    Such a weak key is stored only when a lead calls `close_exam_round` with a reason.
     """
     key = _key(db, exam)
     if not planning.score_guesses(db, list(key.values()), exam.most_missed).weak:
@@ -141,10 +144,13 @@ def fix_leads_key(db: Database, exam: Exam, lead: Lead, *, now: float) -> None:
 def _store_key(
     db: Database, exam: Exam, by: Lead | Operator, key: Mapping[int, int], although: str, *, now: float
 ) -> None:
-    """Store the answer key of an exam; `key` maps the items that have a right grade to it.
+    """Store the answer key of an exam. `key` maps item ids to right grades.
+
+    `although` is the reason to accept a key with which guessing passes; blank for none.
 
     Raises:
-        ProjectError: guessing passes the exam with this key, or nearly, and no reason is given.
+        ProjectError: guessing (one grade throughout, or random grades) passes, or nearly passes, and there is no reason
+            to accept that.
     """
     reserve = planning.check_guessing(db, list(key.values()), exam.most_missed, although)
     exams.close(db, exam.exam_id, key.items(), at=now)
@@ -164,7 +170,11 @@ def _open_round(db: Database) -> Exam:
 
 
 def _key(db: Database, exam: Exam) -> dict[int, int]:
-    """Return the right grade of each item that has one, from the answers that are handed in so far."""
+    """Compute the answer key of an exam from the answers handed in so far, as right grades by item id.
+
+    Raises:
+        ProjectError: too few annotators have handed in, or no lead has handed in the key.
+    """
     if exam.key_from is ExamKey.OWN:
         own = attempts.leads_attempts(db, exam.exam_id)
         if not own:
@@ -198,11 +208,10 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class UsedReport:
-    """How many answers of an exam became judgements.
+    """How many answers of an exam became judgements (stored grades).
 
-    `judgements` is the number of these answers, and `pairs` the number of pairs that they are about. `people` is the
-    number of people who had finished the exam. `fewest` and `most` are the smallest and the largest number of these
-    judgements that one of these people gave.
+    `judgements` is the number of these answers, and `pairs` the number of pairs that they are about. `people` is how
+    many annotators had handed in the exam. Each of them gave at least `fewest` and at most `most` of these judgements.
     """
 
     pairs: int
@@ -214,20 +223,24 @@ class UsedReport:
 
 @permissions.in_charge
 def exam_to_use(project: Project, by: Lead | Operator) -> Exam | None:
-    """Return the newest exam of open pairs if a lead may let its answers count now; else None."""
+    """Return the exam whose answers a lead may turn into judgements now; None if there is none.
+
+    It is the newest exam that asked open pairs (pairs that nobody had graded).
+    """
     exam = exams.newest_of_open_pairs(project.store.db)
     return exam if exam is not None and exam.usable else None
 
 
 @permissions.in_charge
 def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport:
-    """Turn blind first answers of the newest exam of open pairs into judgements of the first round.
+    """Turn answers of the newest exam on open pairs into judgements, as if they were given in ordinary work.
 
-    This can be done once, after the exam has its key or is over. Later attempts never count.
+    Open pairs are pairs that nobody had graded. Only answers of first attempts count, and only those given before the
+    person knew the right grade. This can be done once, after the exam has its answer key or is over.
 
     Raises:
-        ProjectError: there is no such exam, its answers count already, its round is still open, or nobody has finished
-            it.
+        ProjectError: there is no such exam, its answers are judgements already, it is open and has no answer key yet,
+            or nobody has handed in.
     """
     with writing(project.store) as db:
         exam = exams.newest_of_open_pairs(db)

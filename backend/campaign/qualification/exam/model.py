@@ -36,17 +36,17 @@ class ExamKey(StrEnum):
 
     @property
     def comes_later(self) -> bool:
-        """Return whether the exam asks about pairs that are not settled, and so begins without right grades."""
+        """Whether the exam begins without right grades, because it asks pairs that nobody has graded yet."""
         return self in (ExamKey.MEDIAN, ExamKey.OWN)
 
     @property
     def purpose(self) -> ExamPurpose:
-        """The purpose of a round of grading whose right grades come from this source."""
+        """The purpose (exam or calibration) of a round whose right grades come from this source."""
         return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 
 class ExamPhase(StrEnum):
-    """The phase in which an annotator is, in the current exam or calibration round."""
+    """An annotator's progress in the current exam or calibration round."""
 
     FIRST = "first"
     """An attempt, the first or a further one, may be begun. Until the exam is passed the person gets no other pair."""
@@ -73,7 +73,7 @@ class ExamPhase(StrEnum):
 class ExamScore:
     """The result of an exam attempt, as its annotator sees it.
 
-    An answer misses if it differs from the answer key by more than the tolerance.
+    `missed` counts the answers that differ from the right grade by more than the tolerance.
     """
 
     answers: int
@@ -85,7 +85,11 @@ class ExamScore:
 
 @dataclass(frozen=True, slots=True)
 class ExamResult(ExamScore):
-    """The result of an exam attempt, as leads see it."""
+    """The result of an exam attempt, as leads see it: the score, and the agreement with the answer key.
+
+    `kappa` is Cohen's kappa between answers and key, and `kappa_quadratic` the same with quadratic weights. If they are
+    None, `undefined` says why.
+    """
 
     kappa: float | None
     """Cohen's kappa between answers and key; None where it is undefined, and then `undefined` says why."""
@@ -100,7 +104,11 @@ class ExamResult(ExamScore):
 
 @dataclass(frozen=True, slots=True)
 class ExamMiss:
-    """A missed item as the annotator sees it after handing in: their grade, the right grade, and the explanation."""
+    """A missed item as the annotator sees it after handing in: their grade, the right grade, and the explanation.
+
+    `pair` is the item's name in the browser. `own` is the annotator's grade, and `again` the one that they gave after
+    reading the explanation; None if they gave none.
+    """
 
     pair: PairKey
     own: int
@@ -112,7 +120,13 @@ class ExamMiss:
 
 @dataclass(frozen=True, slots=True)
 class ExamDesk:
-    """The exam as the person who takes it sees it. `result` and `missed` are empty until the attempt is handed in."""
+    """The state of an exam as the person who takes it sees it.
+
+    `attempt` counts from 1. `items` is how many items the attempt has, and `answered` how many of them the person has
+    answered. `most_missed` is the percentage of answers that may be wrong. `gives_key` says that the person is a lead
+    whose grades become the answer key. `may_count` says that the answers may become judgements (stored grades) later.
+    `result` and `missed` are empty until the attempt is handed in and the exam has its answer key.
+    """
 
     phase: ExamPhase
     attempt: int
@@ -145,7 +159,10 @@ class CalibrationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPair:
-    """One pair of a calibration round with all its answers, sorted by the annotators' names."""
+    """One pair of a calibration round with everybody's answers, sorted by the annotators' names.
+
+    `rank` is the moment's place in the candidate list of its query, from 1.
+    """
 
     pair: PairKey
     query_id: QueryId
@@ -180,7 +197,11 @@ class CalibrationPerson:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRound:
-    """A calibration round as leads read it. Pairs that people disagree about most come first."""
+    """A calibration round as leads read it. The pairs with the largest disagreement come first.
+
+    Times are in seconds since 1970. `set_by` names the lead who started the round; None for the command line.
+    `ended_at` is None while the round is open.
+    """
 
     set_at: float
     set_by: str | None
@@ -190,9 +211,9 @@ class CalibrationRound:
     pairs: tuple[CalibrationPair, ...]
 
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
-        """Return what to call each person: with `names` their name, else "Annotator" and a number.
+        """Return how to show each annotator: by name if `names`, otherwise as "Annotator 1", "Annotator 2" and so on.
 
-        The number of a person stays the same.
+        An annotator's number is the same throughout the round.
         """
         return {
             person.annotator_id: person.name if names else f"Annotator {nth}"
@@ -206,7 +227,8 @@ class Exam:
 
     `source` says where the pairs come from: `settled pairs`, `open pairs` or the name of a file. To pass, an annotator
     may miss at most `most_missed` percent of the answers. An answer misses if it differs from the right grade by more
-    than `tolerance`, the campaign's tolerance.
+    than `tolerance`. `items` and `queries` count the pairs and their queries; `showable` of the items can be asked now.
+    Times are in seconds since 1970.
     """
 
     exam_id: int
@@ -230,21 +252,27 @@ class Exam:
 
     @property
     def stage(self) -> str:
-        """The stage of the exam: `round open`, `key fixed` or `over`."""
+        """The stage of the exam: `round open` until it has its answer key, then `key fixed`; `over` once it ended."""
         return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
 
     @property
     def usable(self) -> bool:
-        """Return whether a lead may let answers count as judgements.
+        """Whether a lead may turn answers of this exam into judgements (stored grades).
 
-        This can be done once, for an exam of open pairs that has its key or is over.
+        The exam must have asked pairs that nobody had graded, and have its answer key or be over. It can be done only
+        once.
         """
         return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
 
 
 @dataclass(frozen=True, slots=True)
 class ExamItem:
-    """An item of an exam, with the answers to it in one attempt."""
+    """An item of an exam, with one annotator's answers to it.
+
+    `whole` says whether the clip is the whole video. A `blocked` item is not asked, because its clip cannot be shown or
+    it has no right grade. `own` is the answer given before the right grade was known, and `again` the newest answer
+    given after the explanation; None where there is none.
+    """
 
     item_id: int
     query_id: QueryId

@@ -49,7 +49,7 @@ class ExamDraw:
         most_missed: percent of the answers that may miss the key.
         key: where the right grades come from.
         spread: whether to draw settled pairs as evenly over the grades as possible.
-        among: the only queries to draw open pairs from; empty for all.
+        among: the only queries to draw from, for pairs that nobody has graded; empty for all.
     """
 
     queries: int | None = None
@@ -70,7 +70,9 @@ class ExamDraw:
 class Plan:
     """A planned exam or calibration round.
 
-    `asked` is how many (queries, pairs of each) were requested; None if the pairs come from a file.
+    Each item is (pair id, right grade or None, explanation). `asked` is the requested (number of queries, pairs of each
+    query); None if the pairs come from a file. `source` says where the pairs come from. `most_missed` is the percentage
+    of answers that may miss the right grade.
     """
 
     items: Sequence[Item]
@@ -87,16 +89,16 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """A hash of the pairs, their right grades and the pass mark, by which plans are told apart."""
+        """A hash of the pairs, their right grades and the pass mark. Different plans have different hashes."""
         content = repr((sorted((pair, right) for pair, right, _ in self.items), self.most_missed))
         return blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 def plan_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
-    """Return the plan of an exam, or of a calibration round, with pairs that are drawn.
+    """Return a plan for an exam or a calibration round whose pairs are drawn at random.
 
     Raises:
-        ProjectError: there is no pair to ask, or a number makes no sense.
+        ProjectError: no pair can be asked, or a requested number or percentage is out of range.
     """
     (queries, pairs), most_missed = _with_defaults(db, draw.queries, draw.pairs, draw.most_missed)
     items: list[Item]
@@ -116,11 +118,11 @@ def plan_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
 
 
 def plan_file(db: Database, file: KeyFile, *, most_missed: float | None, now: float) -> Plan:
-    """Return the plan of an exam with the answer key of a file.
+    """Return a plan for an exam whose pairs and right grades come from a file.
 
     Raises:
-        InputError: with every problem of the file.
-        ProjectError: a number makes no sense.
+        InputError: the file has problems, all of which are listed.
+        ProjectError: `most_missed` is not a percentage from 0 to 100.
     """
     _, most_missed = _with_defaults(db, None, None, most_missed)
     return Plan(read_key(db, file, now=now), ExamKey.SETTLED, None, file.name, None, most_missed)
@@ -141,22 +143,22 @@ def require_same(plan: Plan, previewed: str) -> None:
 
 
 def score_guesses(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
-    """Return what somebody would score who always gives one grade, or grades by chance.
+    """Return how well an annotator would do in an exam by giving one grade throughout, or random grades.
 
-    The scale and the tolerance are the campaign's.
+    `key` lists the right grades. The scale and the tolerance are the campaign's.
     """
     campaign = project_rows.campaign(db)
     return guesses(key, campaign.scale.grades, most_missed, campaign.tolerance)
 
 
 def check_guessing(db: Database, key: Sequence[int], most_missed: float, although: str) -> dict[str, object]:
-    """Check that guessing does not pass an exam with this key; return what the exam's event must record about that.
+    """Refuse an exam that somebody could pass by guessing, unless the lead gives a reason to hold it anyway.
 
-    The returned payload is empty if guessing neither passes nor nearly passes.
+    Returns what the event log records about it: `weak` (how guessing passes) and `although` (the lead's reason). The
+    dict is empty if guessing neither passes nor nearly passes.
 
     Raises:
-        ProjectError: a constant grade or chance passes, or nearly passes, and `although` gives no reason to accept
-            that.
+        ProjectError: one grade throughout, or random grades, would pass or nearly pass, and `although` is blank.
     """
     scores = score_guesses(db, key, most_missed)
     require_telling(scores, although)
@@ -167,7 +169,7 @@ def shortage(requested: tuple[int, int] | None, items: int, query_count: int) ->
     """Return a sentence that compares the pairs requested with those available; an empty text if there are enough.
 
     Args:
-        requested: how many (queries, pairs of each) were requested; None if nobody said.
+        requested: how many (queries, pairs of each) were requested; None if no number was requested.
         items: how many pairs are available.
         query_count: how many queries these pairs belong to.
 
@@ -190,7 +192,7 @@ def shortage(requested: tuple[int, int] | None, items: int, query_count: int) ->
 
 
 def one_line(text: str) -> str:
-    """Return a lead's text on one line, without surplus spaces.
+    """Return a lead's text joined into one line, without surplus spaces.
 
     Raises:
         ProjectError: the text is longer than `LONGEST_TEXT`.
@@ -208,7 +210,11 @@ def one_line(text: str) -> str:
 
 
 def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
-    """Return the open pairs of the queries in `draw.among`, or of all queries if it is empty."""
+    """Return the pairs that nobody has graded, of the queries in `draw.among`, or of all queries if it is empty.
+
+    Raises:
+        ProjectError: a query in `draw.among` has no such pair.
+    """
     open_pairs = exams.open_pairs(db, now=now, replaced=draw.purpose)
     if missing := set(draw.among) - {pair.query_id for pair in open_pairs}:
         raise ProjectError(
@@ -220,7 +226,13 @@ def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
 def _with_defaults(
     db: Database, queries: int | None, pairs: int | None, most_missed: float | None
 ) -> tuple[tuple[int, int], float]:
-    """Return ((queries, pairs of each), percent that may miss), with the campaign's settings in place of None."""
+    """Replace each argument of None by the campaign's setting, and check the numbers.
+
+    Returns ((queries, pairs per query), percentage of answers that may miss the right grade).
+
+    Raises:
+        ProjectError: a number is out of range.
+    """
     usual = project_rows.campaign(db).exam
     queries = usual.queries if queries is None else queries
     pairs = usual.pairs if pairs is None else pairs

@@ -1,7 +1,7 @@
-"""Read where annotators are in the exam and how they did, and grant retakes and exemptions.
+"""Read each annotator's progress and results in the exam; let them retake it or work without it.
 
-All results are derived from attempts, answers and waivers. *Reads* exams, attempts, answers, waivers, annotator.
-*Writes* exam_ruling, events.
+All results are computed from attempts, answers and the retakes and exemptions that leads granted. *Reads* exams,
+attempts, answers, waivers, annotator. *Writes* exam_ruling, events.
 """
 
 from collections import Counter
@@ -45,9 +45,9 @@ from backend.store.connection import Database, reading, writing
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """An item that an annotator missed.
+    """An item that an annotator missed: their grade, the right grade, and the explanation.
 
-    The lead sees it; the annotator sees it after reading the explanation.
+    `again` is the grade that they gave after reading the explanation; None if they gave none.
     """
 
     pair: PairKey
@@ -63,8 +63,9 @@ class Missed:
 class ExamAttempt:
     """One attempt at an exam.
 
-    Until it is handed in and the exam has its key, `result` is None, and `by_grade` and `missed` are empty. `by_grade`
-    has, for each right grade of the scale, (missed, answered).
+    `result` is None, and `by_grade` and `missed` are empty, until the attempt is handed in and the exam has its answer
+    key. `by_grade` has, for each grade of the scale, (items missed, items answered) among the items with this right
+    grade.
     """
 
     number: int
@@ -79,7 +80,11 @@ class ExamAttempt:
 
 @dataclass(frozen=True, slots=True)
 class ExamPerson:
-    """An annotator and their exam. `phase` is None if no exam is held. `reason` is that of an exemption, if any."""
+    """An annotator with their exam attempts.
+
+    `phase` is their progress in the current exam; None if there is no exam. `reason` says why a lead exempted them; it
+    is empty if no lead did.
+    """
 
     person: Person
     phase: ExamPhase | None
@@ -89,7 +94,10 @@ class ExamPerson:
 
 @dataclass(frozen=True, slots=True)
 class PersonOutcome:
-    """One annotator's outcome in the first attempt that they handed in, at any exam that has its key."""
+    """One annotator's miss rates and kappas in the first attempt that they handed in.
+
+    The attempt may belong to the current exam or an earlier one, if that exam has its answer key.
+    """
 
     person: Person
     exam_id: int
@@ -98,7 +106,10 @@ class PersonOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ExamOutcomes:
-    """The outcomes of everybody who handed in an exam, sorted by name, and the mean over these people."""
+    """The miss rates and kappas of everybody who handed in an exam, sorted by name.
+
+    `together` has the mean of each figure over these annotators.
+    """
 
     people: tuple[PersonOutcome, ...]
     together: Outcome
@@ -106,7 +117,7 @@ class ExamOutcomes:
 
 @permissions.in_charge
 def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
-    """Return the phase, attempts and missed items of everybody who could take the exam, by name."""
+    """Return the progress, attempts and missed items of everybody who could take the exam, sorted by name."""
     with reading(project.store) as db:
         exam = exams.open_exam(db)
         return [_exam_person(db, person, exam) for person in exam_candidates(db)]
@@ -121,7 +132,7 @@ def my_exam(project: Project, person: Annotator) -> ExamPerson:
 
 @permissions.in_charge
 def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
-    """Return the miss rates and kappas of everybody's first attempt, one by one and as a mean, with intervals."""
+    """Return the miss rates and kappas of everybody's first attempt, and their means, with confidence intervals."""
     with reading(project.store) as db:
         outcomes = [
             person_outcome
@@ -132,7 +143,7 @@ def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
 
 
 def exam_outcomes_csv(outcomes: ExamOutcomes) -> str:
-    """Return exam outcomes as CSV: a row for each person, and a last row for the mean over them."""
+    """Return exam outcomes as CSV: one row per annotator, and a last row with the means."""
     figures = [field.name for field in fields(Outcome) if field.type is Estimate]
     parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
     head = [f"{figure}{ending}" for figure in figures for ending in parts]
@@ -205,7 +216,8 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
     """Let an annotator take the current exam once more. This also withdraws an exemption.
 
     Raises:
-        ProjectError: no exam is held, there is no such annotator, or they can take the exam anyway.
+        ProjectError: no exam is held; there is no such annotator; they can take the exam already; or they have handed
+            in and there is no answer key yet.
     """
     with writing(project.store) as db:
         exam, person = _person(db, annotator_id)
@@ -225,10 +237,10 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
 def exempt_from_exam(
     project: Project, by: Lead | Operator, annotator_id: AnnotatorId, reason: str, *, now: float
 ) -> None:
-    """Let an annotator judge without having passed the exam, for a reason.
+    """Let an annotator work without having passed the exam, and record the reason.
 
     Raises:
-        ProjectError: no exam is held, there is no such annotator, or no reason.
+        ProjectError: no exam is held, there is no such annotator, or the reason is blank.
     """
     reason = planning.one_line(reason)
     if not reason:
@@ -239,7 +251,7 @@ def exempt_from_exam(
 
 
 def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
-    """Store an exemption, without checking its reason."""
+    """Record that an annotator may work without having passed the exam. The reason is not checked."""
     attempt = attempts.newest(db, annotator_id)
     after = attempt.number if attempt else 0
     attempts.add_waiver(db, annotator_id, "exempt", reason, by=by.annotator_id, after_attempt=after, at=now)
@@ -263,7 +275,10 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class ExamStanding:
-    """A person's phase in the exam. `items` are those of `attempt`, in the order in which they are shown."""
+    """An annotator's progress in the exam, with their newest attempt and its items in the order shown.
+
+    `attempt` is None before the first attempt. `items` is empty if the annotator may begin an attempt, or is exempt.
+    """
 
     phase: ExamPhase
     attempt: Attempt | None
@@ -271,11 +286,12 @@ class ExamStanding:
 
 
 def standing(db: Database, person: Person, exam: Exam) -> ExamStanding:
-    """Return where a person is in the exam, from their newest attempt and the newest decision of a lead about it.
+    """Return an annotator's progress in an exam or a calibration round.
 
-    A pass in an earlier exam of the project counts. A person begins anew if their attempt belongs to an exam that is no
-    longer held, or to one that ended before it had a key. A calibration round has no result: a person has finished it
-    or not.
+    The progress in an exam depends on their newest attempt, and on the newest retake or exemption that a lead granted.
+    The result of an attempt at an earlier exam still counts. An attempt does not count if its exam ended before it was
+    handed in, or ended without an answer key. Then the annotator takes the new exam. A calibration round is either
+    finished or not; it has no result.
     """
     if exam.purpose is ExamPurpose.CALIBRATION:
         return _in_calibration(db, person, exam)
@@ -312,9 +328,10 @@ def _answering(items: Sequence[ExamItem]) -> ExamPhase:
 
 
 def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
-    """Return the items in the order of one attempt. Items of the same query stay together.
+    """Return the items of an attempt in the order in which the annotator sees them.
 
-    The queries, and the items of each query, are shuffled by a secret key that is never sent to a browser.
+    Queries, and the items within each query, are shuffled by the attempt's secret `order_key`. Items of the same query
+    stay together.
     """
 
     def position(label: str) -> bytes:
@@ -324,24 +341,27 @@ def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
 
 
 def result(items: Sequence[ExamItem], attempt: Attempt) -> ExamResult:
-    """Return the result of an attempt."""
+    """Return the result of an attempt: how many answers miss the right grade, whether it passes, and its kappas."""
     answers = [(item.own, item.right) for item in items if item.own is not None and item.right is not None]
     return mark(answers, attempt.most_missed, attempt.tolerance, attempt.rule_version)
 
 
 def is_missed(item: ExamItem, attempt: Attempt) -> bool:
-    """Return whether the answer to an item misses its key."""
+    """Return whether the answer to an item differs from the right grade by more than the tolerance."""
     return item.own is not None and item.right is not None and misses(item.own, item.right, attempt.tolerance)
 
 
 def to_look_at_again(item: ExamItem, attempt: Attempt) -> bool:
-    """Return whether an item was missed and still has no second answer that agrees with the key."""
+    """Return whether an annotator must grade a missed item again, after reading its explanation.
+
+    They must until their new grade is within the tolerance of the right grade.
+    """
     still = item.again is None or item.right is None or misses(item.again, item.right, attempt.tolerance)
     return is_missed(item, attempt) and still
 
 
 def build_desk(exam: Exam, status: ExamStanding, today: int, in_all: int) -> Desk[ExamDesk]:
-    """Return the desk of a person: their items now, and the state or result of their exam.
+    """Return what an annotator's grading page shows of the exam: the next items, and the progress or result.
 
     `today` and `in_all` are how many grades the person gave today and in all.
     """
@@ -388,7 +408,7 @@ def build_desk(exam: Exam, status: ExamStanding, today: int, in_all: int) -> Des
 
 
 def find_item(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | None:
-    """Return the item that a browser's name for it means, as (attempt, item, whether it is looked at again).
+    """Return the exam item with this name in the browser, as (attempt, item, whether it is graded again after a miss).
 
     Returns None if there is no such item.
     """
@@ -402,7 +422,10 @@ def find_item(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | No
 
 
 def _named(items: Sequence[ExamItem], attempt: Attempt, *, again: bool = False) -> list[tuple[ExamItem, PairKey]]:
-    """Return the items of an attempt in order, each with its name in a browser."""
+    """Return the items of an attempt in order, each with its name in the browser.
+
+    With `again`, the names are those for grading missed items again.
+    """
     ending = "r" if again else ""
     return [(item, PairKey(f"{attempt.key}-{nth}{ending}")) for nth, item in enumerate(items, 1)]
 

@@ -1,6 +1,7 @@
-"""Draw the items of a retake: first pairs new to the annotator, then those that were not explained to them.
+"""Draw the items of a retake, preferring pairs that the annotator has not graded.
 
-*Reads* attempts, answers, judgements, pairs, consensus. *Writes* exam_item; frees seats whose lease has lapsed.
+Next come pairs whose explanation the annotator has not read. *Reads* attempts, answers, judgements, pairs, consensus.
+*Writes* exam_item; frees seats (annotators' places on a pair) whose reservation has expired.
 """
 
 from collections.abc import Sequence
@@ -23,10 +24,10 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class RetakeOutlook:
-    """How many pairs a retake that begins now would repeat.
+    """How many pairs an annotator would meet again in a retake that begins now.
 
-    The retake would have `items` pairs. The person has graded `repeated` of them before. Of those repeated pairs,
-    `explained` were also explained to the person.
+    Of the `items` pairs of the retake, the annotator has graded `repeated` before. Of these, `explained` were also
+    explained to them.
     """
 
     items: int
@@ -35,7 +36,7 @@ class RetakeOutlook:
 
     @property
     def short(self) -> str:
-        """A sentence about the repeated pairs; an empty text if there are none."""
+        """A sentence about the pairs that the annotator would meet again; an empty text if there are none."""
         if not self.repeated:
             return ""
         return said(
@@ -50,7 +51,10 @@ class RetakeOutlook:
 def retake_outlooks(
     project: Project, by: Lead | Operator, annotators: Sequence[AnnotatorId], *, now: float
 ) -> dict[AnnotatorId, RetakeOutlook]:
-    """Return what a retake of the current exam would repeat, by annotator; empty while it has no answer key."""
+    """Return, by annotator, how many pairs they would meet again in a retake of the current exam.
+
+    The dict is empty if there is no exam, or it has no answer key yet.
+    """
     with reading(project.store) as db:
         exam = exams.open_exam(db)
         if exam is None or exam.closed_at is None:
@@ -60,10 +64,11 @@ def retake_outlooks(
 
 
 def add_items(db: Database, person: Person, exam: Exam, number: int, *, now: float) -> list[int]:
-    """Draw the items of a person's attempt, and return their ids. Pairs that the exam lacks are added to it.
+    """Draw the items of an annotator's retake, and return their ids.
 
-    The list is empty if the attempt asks the exam's own items. This is so for a first attempt, while the exam has no
-    key, and if the person has graded none of its pairs.
+    Returns an empty list if the attempt asks the exam's original items. It does so if it is the annotator's first
+    attempt, if the exam has no answer key, or if they have graded none of its pairs. Drawn pairs that are not in the
+    exam yet are added to it as items for retakes only.
     """
     me = person.annotator_id
     if exam.closed_at is None or not attempts.all_of(db, me):
@@ -82,7 +87,7 @@ def add_items(db: Database, person: Person, exam: Exam, number: int, *, now: flo
 def _draw(
     db: Database, exam: Exam, me: AnnotatorId, settled: Sequence[KnownPair], *, seed: int
 ) -> list[KnownPair] | None:
-    """Draw the items of a retake; None means that it asks the exam's own items."""
+    """Draw the items of a retake; None if it asks the exam's original items."""
     items, seen = exams.items(db, exam.exam_id), attempts.seen_pairs(db, me)
     keyed = [(item, item.right) for item in items if item.right is not None and not item.blocked]
     exam_pairs = [KnownPair(item.pair_id, right, item.query_id) for item, right in keyed if not item.alternate]
@@ -95,7 +100,7 @@ def _draw(
 
 
 def _explained(db: Database, me: AnnotatorId) -> dict[PairId, int]:
-    """Return the pairs explained to a person, each with the number of the last attempt after which this happened."""
+    """Return the pairs that were explained to an annotator, each with the number of the last attempt that missed it."""
     finished = [attempt for attempt in attempts.all_of(db, me) if attempt.handed_in_at is not None and attempt.keyed]
     return {item.pair_id: attempt.number for attempt in finished for item in _missed(db, attempt)}
 

@@ -1,11 +1,14 @@
 """Preview, set and end the qualification exam; start, end and read a calibration round.
 
-*Reads* pairs, consensus. *Writes* exam, exam_item, agenda, events; frees seats whose lease has lapsed. The module
-`answer_key` gives an exam of open pairs its key.
+*Reads* pairs, consensus. *Writes* exam, exam_item, agenda (batches with free seats), events; frees seats (annotators'
+places on a pair) whose reservation has expired. The module `answer_key` stores the answer key of an exam on pairs that
+nobody had graded.
 
-In a calibration round everybody grades a few pairs blind, and then they talk about them. There is no key and no result,
-and no answer ever becomes a judgement or is released. Its pairs are reserved while it is open. Afterwards people who
-did not answer them get them as work again. The same holds for an exam of open pairs.
+In a calibration round everybody grades the same few pairs blind, and then the team discusses them. The round has no
+answer key and no result. Its answers never become judgements, and are never released.
+
+While an exam or a calibration round is open, its pairs are not handed out as work. Afterwards annotators who did not
+answer these pairs may get them as work.
 """
 
 from collections import Counter
@@ -48,9 +51,9 @@ HAD_GRADED = "had graded before the exam was set"
 class ExamReport:
     """A summary of the exam or calibration round that was set.
 
-    `asked` is how many (queries, pairs of each) were requested; None for a file. `grades` has, for each grade of the
-    scale, how many items it is the right grade of; it is empty while there is no key. `exempted` is how many people
-    were exempted because they had graded before.
+    `asked` is how many (queries, pairs of each) were requested; None if the pairs come from a file. `grades` counts the
+    items by right grade, from the lowest grade to the highest; it is empty while there is no answer key. `exempted` is
+    how many annotators need not take the exam, because they had graded before.
     """
 
     items: int
@@ -74,7 +77,10 @@ def exam_held(project: Project, by: Lead | Operator) -> Exam | None:
 
 @permissions.in_charge
 def exam_although(project: Project, by: Lead | Operator) -> tuple[list[str], str] | None:
-    """Return why guessing can pass the current exam, and the reason to hold it anyway; None if guessing cannot."""
+    """Return the ways in which guessing can pass the current exam, and the lead's reason to hold it anyway.
+
+    Returns None if there is no exam, or guessing cannot pass it.
+    """
     with reading(project.store) as db:
         exam = exams.open_exam(db)
         return exams.weakness_on_record(db, exam.exam_id) if exam else None
@@ -96,10 +102,11 @@ def set_exam(
     previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Set an exam of settled pairs, or of open pairs whose key comes later. It replaces the current exam.
+    """Set an exam whose pairs are drawn from settled pairs (with a final grade) or from pairs that nobody has graded.
 
-    The key of settled pairs is their relevance now. Open pairs are the top candidates of some queries; nobody gets them
-    as work while the exam is open. An argument of None stands for the campaign's setting.
+    It replaces the current exam. The right grade of a settled pair is its relevance now. Ungraded pairs are the top
+    candidates of some queries, and their right grades are determined later; nobody gets them as work while the exam is
+    open. An argument of None stands for the campaign's setting.
 
     Args:
         project: the project.
@@ -107,7 +114,7 @@ def set_exam(
         queries: how many queries to draw.
         pairs: the most pairs to draw of each query.
         seed: the seed of the draw.
-        most_missed: percent of the answers that may miss the key.
+        most_missed: percent of the answers that may miss the right grade.
         newcomers_only: whether to exempt everybody who has graded in this project.
         key: where the right grades come from.
         spread: whether to draw settled pairs so that their right grades occur about equally often.
@@ -137,13 +144,22 @@ def set_exam_from_file(
     previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Set an exam with the answer key of a file. It replaces the current exam.
+    """Set an exam whose pairs and right grades come from a file. It replaces the current exam.
 
-    The pairs must be settled, or discarded, so that nobody has to judge pairs that the exam explains. `previewed` is
-    the `digest` of the preview that the lead looked at.
+    The pairs must be settled or discarded, because annotators must not judge pairs whose grades they were told.
+
+    Args:
+        project: the project.
+        by: the user who sets it.
+        file: the answer key.
+        most_missed: percent of the answers that may miss the right grade; None for the campaign's setting.
+        although: the reason to hold an exam that guessing passes, or nearly passes; blank for none.
+        newcomers_only: whether to exempt everybody who has graded in this project.
+        previewed: the `digest` of the preview that the lead looked at; blank if there was none.
+        now: seconds since 1970.
 
     Raises:
-        InputError: every problem of the file; nothing of it was taken.
+        InputError: the file has problems, all of which are listed; nothing was changed.
         ProjectError: a number is out of range, guessing passes the exam and no reason is given, or it differs from the
             exam that the lead previewed.
     """
@@ -155,9 +171,10 @@ def set_exam_from_file(
 
 @permissions.in_charge
 def end_exam(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """End the exam, so that everybody may judge, and return whether one was held.
+    """End the exam, so that everybody may work, and return whether there was one.
 
-    Attempts stay on record. If the exam had open pairs, these become work again for people who have not answered them.
+    Attempts stay on record. Pairs that nobody had graded before the exam become work again, for annotators who have not
+    answered them.
     """
     with writing(project.store) as db:
         return end(db, by, ExamPurpose.EXAM, now=now)
@@ -172,10 +189,18 @@ def hold(
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
-    """Set the planned exam or calibration round. It replaces the one that is open.
+    """Set the planned exam or calibration round. It replaces the current exam, or the open calibration round.
+
+    Args:
+        db: the database, in a transaction.
+        by: the user who sets it.
+        plan: the pairs, their right grades and the pass mark.
+        although: the reason to hold an exam that can be passed by guessing; blank for none.
+        newcomers_only: whether to exempt everybody who has graded in this project.
+        now: seconds since 1970.
 
     Raises:
-        ProjectError: guessing passes the exam and no reason is given.
+        ProjectError: guessing passes the exam, or nearly passes it, and no reason is given.
     """
     reserve = planning.check_guessing(db, plan.right, plan.most_missed, although) if plan.right else {}
     end(db, by, plan.key.purpose, now=now, replaced=True)
@@ -206,7 +231,10 @@ def hold(
 
 
 def end(db: Database, by: Lead | Operator, purpose: ExamPurpose, *, now: float, replaced: bool = False) -> bool:
-    """End the open exam or calibration round, and return whether there was one."""
+    """End the open exam or calibration round, and return whether there was one.
+
+    `replaced` says whether another exam takes its place; it is recorded in the event.
+    """
     exam_id = exams.end(db, at=now, purpose=purpose)
     if exam_id is not None:
         _refresh_agenda(db, exam_id)
@@ -227,7 +255,7 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class PreviewItem:
-    """A pair that would be asked; `right` is None if there is no right grade yet."""
+    """A pair of a previewed exam. `right` is its right grade; None if the exam begins without right grades."""
 
     pair: PairKey
     query_id: QueryId
@@ -237,13 +265,13 @@ class PreviewItem:
 
 @dataclass(frozen=True, slots=True)
 class ExamPreview:
-    """The exam that would be set.
+    """A preview of an exam: its items and how well guessing would do, before a lead sets it.
 
-    `grades` has, for each grade of the scale, how many items it is the right grade of. If the key comes later, `grades`
-    is empty and `guesses` None.
+    `grades` counts the items by right grade, from the lowest grade to the highest. `guesses` says how well guessing
+    would do. If the right grades are determined only later, `grades` is empty and `guesses` None.
 
-    `short` says which requested pairs are missing; it is empty if none is. `digest` identifies this exam: setting it
-    with this digest is refused if something has changed since.
+    `short` says how many of the requested pairs are missing; it is empty if none is. `digest` identifies this exam:
+    setting it with this digest is refused if something has changed since.
     """
 
     items: tuple[PreviewItem, ...]
@@ -270,7 +298,7 @@ def preview_exam(
     spread: bool = True,
     now: float,
 ) -> ExamPreview:
-    """Return the exam that `set_exam` would set, and what guessing scores in it.
+    """Return the exam that `set_exam` would set, and how well guessing would do in it.
 
     Arguments and errors are those of `set_exam`.
     """
@@ -283,9 +311,9 @@ def preview_exam(
 def preview_exam_from_file(
     project: Project, by: Lead | Operator, file: KeyFile, *, most_missed: float | None = None, now: float
 ) -> ExamPreview:
-    """Return the exam that `set_exam_from_file` would set, and what guessing scores in it.
+    """Return the exam that `set_exam_from_file` would set, and how well guessing would do in it.
 
-    Errors are those of `set_exam_from_file`.
+    Arguments and errors are those of `set_exam_from_file`.
     """
     with reading(project.store) as db:
         return _preview(db, planning.plan_file(db, file, most_missed=most_missed, now=now))
@@ -325,7 +353,8 @@ def start_trial(
 ) -> ExamReport:
     """Start a calibration round.
 
-    Annotators have to finish it, or a lead has to end it, before they get the exam and work.
+    Everybody grades the same few pairs, and then the team discusses them. Annotators get the exam and work only after
+    they finish the round, or a lead ends it.
 
     Args:
         project: the project.
@@ -337,7 +366,7 @@ def start_trial(
         now: seconds since 1970.
 
     Raises:
-        ProjectError: a round is open already, a chosen query has no open pair, or there is no open pair at all.
+        ProjectError: a round is open already, a chosen query has no pair that nobody has graded, or no query has one.
     """
     with writing(project.store) as db:
         if exams.open_exam(db, ExamPurpose.CALIBRATION) is not None:
@@ -356,9 +385,9 @@ def end_trial(project: Project, by: Lead | Operator, *, now: float) -> bool:
 
 @permissions.in_charge
 def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | None:
-    """Return the calibration round that is open, or else the last one; None if there was none.
+    """Return the open calibration round, or else the last one, with everybody's grades and notes.
 
-    It has all answers and notes.
+    Returns None if there was no calibration round.
     """
     with reading(project.store) as db:
         calibration = exams.newest(db, ExamPurpose.CALIBRATION)
@@ -379,9 +408,9 @@ def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | Non
 
 @permissions.in_charge
 def trial_csv(project: Project, by: Lead | Operator, *, names: bool = True) -> str:
-    """Return every answer of the open or last calibration round as CSV, a row each; an empty text without any round.
+    """Return every answer of the open or last calibration round as CSV, one row each; an empty text if there was none.
 
-    Without `names`, people are numbered; each has the same number throughout.
+    Without `names`, annotators are called "Annotator 1", "Annotator 2" and so on, the same throughout the file.
     """
     calibration = trial_round(project, by)
     if calibration is None:

@@ -1,8 +1,9 @@
-"""Give the exam or a calibration round to annotators, and take their answers.
+"""Give the exam or a calibration round to annotators, and store their answers.
 
-Both come before any other pair, and no answer is a judgement. *Reads* exams, pairs. *Writes* exam, exam_item,
-exam_attempt, exam_answer, events. Keys and explanations leave this module only for attempts that were handed in. A lead
-uses it only to give the key of an exam, as blind as the annotators.
+An open calibration round, and then the exam, come before any work. No answer is a judgement (stored grade). *Reads*
+exams, pairs. *Writes* exam, exam_item, exam_attempt, exam_answer, events. Annotators see right grades and explanations
+only of attempts that they have handed in. A lead uses this module only to give the answer key of an exam, and sees no
+more than the annotators.
 """
 
 from collections.abc import Mapping
@@ -61,7 +62,10 @@ ANSWERED_NOW = {ExamPhase.ANSWERING, ExamPhase.ANSWERED}
 
 
 class ExamStep(StrEnum):
-    """A step in the exam other than answering. A step that is repeated, or comes at the wrong time, has no effect."""
+    """A step of a person in an exam: start an attempt, hand it in, or leave its result (`go_on`).
+
+    A repeated step, or one at the wrong time, has no effect.
+    """
 
     START = "start"
     HAND_IN = "hand_in"
@@ -69,10 +73,10 @@ class ExamStep(StrEnum):
 
 
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
-    """Return the person's desk in the calibration round, or else in the exam; None if neither keeps them from work.
+    """Return what an annotator's grading page shows of the calibration round or exam; None if they may work.
 
-    An open calibration round keeps people from work until they have finished it, and an exam until they have passed it.
-    An exemption counts like a pass. No pair is reserved for the person by this call.
+    An open calibration round keeps annotators from work until they have finished it, and an exam until they have passed
+    it or are exempt. This call reserves no pair for the annotator.
     """
     with reading(store) as db:
         for exam in exams.before_work(db):
@@ -84,16 +88,18 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
 
 
 def key_is_leads(store: Store) -> bool:
-    """Return whether a lead gives the key of the current exam, so that leads have a desk for it."""
+    """Return whether a lead's own grades are the answer key of the current exam, so that leads have a grading page."""
     exam = exams.open_exam(store.db)
     return exam is not None and exam.key_from is ExamKey.OWN
 
 
 def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
-    """Return the desk at which a lead gives the key of the current exam, as blind as the annotators.
+    """Return what the grading page shows to a lead who gives the answer key of the current exam.
+
+    The lead sees no more than the annotators.
 
     Raises:
-        NotAllowed: there is no exam whose key a lead gives.
+        NotAllowed: there is no exam whose answer key is a lead's own grades.
     """
     with reading(store) as db:
         exam = _exam_with_leads_key(db)
@@ -104,7 +110,11 @@ def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
 def take_step(
     store: Store, person: Annotator, step: ExamStep, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM
 ) -> None:
-    """Start an attempt, hand it in, or leave its result."""
+    """Start an annotator's attempt, hand it in, or record that they have read its result.
+
+    Nothing happens if there is no exam or calibration round (`purpose`), or the step does not fit the person's
+    progress.
+    """
     with writing(store) as db:
         exam = exams.open_exam(db, purpose)
         if exam is None:
@@ -128,12 +138,13 @@ def take_step(
 
 
 def take_key_step(store: Store, lead: Lead, step: ExamStep, *, now: float) -> None:
-    """Start the key of the current exam, or hand it in. The first lead to hand in gives the key.
+    """Start a lead's attempt to give the answer key of the current exam, or hand it in.
 
-    A key with which guessing passes the exam waits until a lead closes the round with a reason.
+    The first lead who hands in gives the key. If guessing would pass the exam with it, the key is stored only when a
+    lead confirms it with a reason (`close_exam_round`).
 
     Raises:
-        NotAllowed: there is no exam whose key a lead gives.
+        NotAllowed: there is no exam whose answer key is a lead's own grades.
     """
     with writing(store) as db:
         exam = _exam_with_leads_key(db)
@@ -165,7 +176,7 @@ def _begin(db: Database, person: Person, exam: Exam, status: ExamStanding, now: 
 
 
 def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Store an answer to an item of the exam. Return None if the graded pair is no such item.
+    """Store an answer to an exam item, and return whether it was saved; None if the graded pair is no exam item.
 
     Sending the same event again changes nothing. Until the attempt is handed in, a later answer replaces an earlier
     one. Afterwards only missed items can be answered again, which does not change the result.
@@ -216,14 +227,15 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
 
 
 def record_key(store: Store, lead: Lead, event: GradeEvent, *, now: float) -> Receipt:
-    """Store a lead's grade of an item whose key they give; refuse any other grade."""
+    """Store a lead's grade of an exam item for the answer key; refuse a grade of anything else."""
     return record_answer(store, lead, event, now=now) or Receipt(event.key, ReceiptStatus.REFUSED, ONLY_THE_KEY)
 
 
 def refuse_before_exam(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Refuse a grade from an annotator who has to pass the exam first. Return None if the grade may be taken.
+    """Refuse a grade from an annotator who has to pass the exam first. Return None if the grade may be stored.
 
-    A person who held the pair before the exam was set may still grade it. A refused grade is kept in the log.
+    A person to whom the pair was handed out before the exam was set may still grade it. A refused grade is kept in the
+    log.
     """
     exam = exams.open_exam(store.db)
     if exam is None:
@@ -239,7 +251,7 @@ def refuse_before_exam(store: Store, person: Annotator, event: GradeEvent, *, no
 
 
 def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
-    """Refuse to skip an item of an exam. Return None if the skipped pair is no such item."""
+    """Refuse to skip an exam item. Return None if the skipped pair is no exam item."""
     if not names_item(event.pair):
         return None
     with reading(store) as db:
@@ -248,10 +260,10 @@ def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
 
 
 def pair_of_item(store: Store, person: Person, key: PairKey) -> PairRow | None:
-    """Return the pair behind an item that a person's exam or calibration round shows now; None if it shows none.
+    """Return the pair behind an exam item in a person's browser; None if they may not see the item now.
 
-    While they answer, it shows all items. Afterwards it shows those that they missed, until they have looked at all of
-    them again.
+    During an attempt, they may see all its items. Afterwards they may see the items that they missed, until they have
+    graded all of these again.
     """
     if not names_item(key):
         return None

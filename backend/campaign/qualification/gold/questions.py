@@ -1,8 +1,9 @@
 """Set, offer and report gold questions, and warn or pause annotators who miss too many.
 
-*Reads* pairs, consensus, gold answers, findings, seats, pauses. *Writes* campaign, gold_pair, gold_seat, gold_rhythm,
-gold_finding, pauses, events. Only leads see how often somebody was right. `backend.campaign.judging` hands out an
-offered pair and takes its grade, in the same way as a pair of the second round.
+Gold questions are pairs with a known grade, hidden in the normal work. `backend.campaign.judging` hands them out and
+stores their grades like those of other pairs. Only leads see how often an annotator was right. *Reads* pairs,
+consensus, gold answers, findings, seats, pauses. *Writes* campaign, gold_pair, gold_seat, gold_rhythm, gold_finding,
+pauses, events.
 """
 
 import secrets
@@ -64,8 +65,8 @@ GOLD_ENDED = Event("gold_ended", EventGroup.TRAINING, said("ended gold questions
 class GoldReport:
     """The gold questions that are in use, with their settings.
 
-    `grades` has, for each grade of the scale, how many pairs it is the right grade of. Always giving the grade
-    `constant` would be right in `constant_right` percent.
+    `grades` counts the pairs by right grade, from the lowest grade to the highest. Always giving the grade `constant`
+    would be right in `constant_right` percent of the answers.
     """
 
     pairs: int
@@ -77,7 +78,12 @@ class GoldReport:
 
 @dataclass(frozen=True, slots=True)
 class GoldOptions:
-    """The settings of gold questions that a lead changes. A setting of None keeps its present value."""
+    """Changes to the settings of gold questions. None keeps a setting as it is.
+
+    `share` is the share of an annotator's pairs that are gold, 0 to 1. Accuracy is the percentage of right answers
+    among the last `window`, computed once there are `fewest`. Below `warn` percent an annotator is warned, below
+    `pause` percent paused.
+    """
 
     share: float | None = None
     window: int | None = None
@@ -88,7 +94,11 @@ class GoldOptions:
 
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
-    """One answer; `within` says whether it is within the campaign's tolerance of the right grade."""
+    """An annotator's answer to a gold question.
+
+    `within` says whether the answer is within the tolerance of the right grade. `counts` says whether it is one of the
+    last answers from which the annotator's accuracy is computed.
+    """
 
     answer: GoldGrade
     within: bool
@@ -100,9 +110,10 @@ class GoldAnswer:
 class GoldPerson:
     """One annotator's results on gold questions.
 
-    Only their last answers since the newest finding count: `counted` answers, of which `within` are within the
-    tolerance. `accuracy` is the percentage of these; None while too few answers count. `left` is how many gold pairs
-    they can still meet.
+    The accuracy is computed from their last answers since the newest warning or pause. `counted` is the number of these
+    answers, and `within` how many of them are within the tolerance. `accuracy` is the percentage; None while there are
+    too few answers. `findings` are the warnings and pauses. `left` is how many gold questions the annotator can still
+    be given.
     """
 
     person: Person
@@ -127,21 +138,21 @@ def set_gold(
     pairs: int = PAIRS,
     now: float,
 ) -> GoldReport:
-    """Mix pairs with known grades into everybody's work from now on.
+    """Hide gold questions, which are pairs with a known grade, in everybody's work from now on.
 
-    Without a file, settled pairs whose relevance is known well are drawn, so that the right grades occur about equally
-    often.
+    Without a file, they are drawn from the settled pairs, so that the right grades occur about equally often. Only
+    pairs are drawn whose relevance a lead decided, or whose grades have a whole number as their mean.
 
     Args:
         project: the project.
         by: the user who sets them.
-        options: the settings to change, such as the share of gold pairs and the warning level.
+        options: the settings to change, such as the share of gold questions and the warning level.
         file: the lead's own answer key; None to draw pairs.
         pairs: the most pairs to draw.
         now: seconds since 1970.
 
     Raises:
-        InputError: every problem of the file; nothing of it was taken.
+        InputError: the file has problems, all of which are listed; nothing was changed.
         ProjectError: there is no pair whose grade is known, or a number is out of range.
     """
     with writing(project.store) as db:
@@ -176,7 +187,7 @@ def set_gold(
 
 @permissions.in_charge
 def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """Stop mixing gold questions into the work, and return whether they were on. Answers and pauses stay."""
+    """Stop hiding gold questions in the work, and return whether they were on. Answers and pauses stay."""
     with writing(project.store) as db:
         settings = project_rows.gold(db)
         if settings.on:
@@ -188,9 +199,9 @@ def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
 
 @permissions.in_charge
 def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, list[GoldPerson]]:
-    """Return the gold questions in use, and how each annotator does on them, by name.
+    """Return the gold questions in use, and every annotator's results on them, sorted by name.
 
-    Left out are programs and workers of earlier campaigns, who cannot sign in.
+    Programs, and workers whose grades were imported from an earlier campaign, are left out because they cannot sign in.
     """
     with reading(project.store) as db:
         return _report(db), [_gold_person(db, person) for person in exam_candidates(db)]
@@ -198,7 +209,7 @@ def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, lis
 
 @permissions.in_charge
 def gold_left_out(project: Project, by: Lead | Operator, *, now: float) -> dict[GoldExclusion, int]:
-    """Count the settled pairs that a draw leaves out, by reason."""
+    """Count the graded pairs that `set_gold` cannot draw as gold questions, by reason."""
     with reading(project.store) as db:
         return count_excluded(db, now=now)
 
@@ -279,10 +290,10 @@ TOLD_FOR = 5
 
 
 def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
-    """Offer a person the gold pairs that are due after the number of pairs that they have claimed so far.
+    """Give an annotator the gold questions that are due now, as pairs that the queue can hand out next.
 
-    Nothing is offered early: somebody who has nothing else to grade gets no more gold pairs either. If no gold pair is
-    left for them, none is offered this time.
+    How many are due depends on how many pairs they were handed so far. So an annotator who has nothing else to grade
+    gets no more gold questions either. If no gold question is left for them, they get none this time.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -303,10 +314,10 @@ def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
 
 
 def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSettings, *, now: float) -> Desk[Any]:
-    """Warn or pause a person if their gold answers call for it and the moment has come, and return their desk.
+    """Warn or pause an annotator who missed too many gold questions, and return what their grading page then shows.
 
-    The moment has come when they begin a query and have graded some other pairs since the last gold pair. So nobody
-    learns which pair was gold.
+    This happens only when they begin a query, and have graded at least `APART` other pairs since the last gold
+    question. So nobody can tell which pair was the gold question.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -328,11 +339,10 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
 
 
 def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
-    """Return the gold pairs that are new to this person, of queries that they are assigned to.
+    """Return the gold questions that are new to an annotator, of queries that they are assigned to.
 
-    If there is no such pair, all gold pairs that are new to them are returned.
-
-    A person with an assignment would notice a query that is not theirs.
+    An annotator would notice a query that is not assigned to them. Such questions are returned only if there are no
+    others.
     """
     fit, mine = gold.fit_for(db, me), assignments.current_assignment(db, me)
     inside = assignments.pairs_within(db, mine, [known.pair_id for known in fit])

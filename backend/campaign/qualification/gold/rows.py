@@ -1,4 +1,4 @@
-"""SQL for gold pairs, their offers to annotators, answers, and the findings that followed from answers."""
+"""SQL for gold questions: the pairs, who is to get them, the answers, and the warnings and pauses that followed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,10 @@ _UNSEEN = """
 
 @dataclass(frozen=True, slots=True)
 class GoldGrade:
-    """A person's current grade of a gold pair, with its right grade as it is now."""
+    """An annotator's current grade of a gold question, and its right grade at present.
+
+    `at` is the time of the grade in seconds since 1970.
+    """
 
     gold_answer_id: int
     """The id of the first revision, which gives the answer its place in the order."""
@@ -38,10 +41,10 @@ class GoldGrade:
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
-    """A warning or a pause that followed from a person's answers.
+    """A warning or a pause that followed from an annotator's answers to gold questions.
 
-    `answers` answers counted then, and `within` of them were within the tolerance. `last_answer` is the id of the
-    newest of these answers. `graded` is how many grades the person had given in all by then.
+    It was based on the last `answers` answers; `within` is how many of these were within the tolerance of the right
+    grade. `last_answer` is the id of the newest one. By then, the annotator had given `graded` grades in all.
     """
 
     kind: Consequence
@@ -53,7 +56,7 @@ class GoldFinding:
 
 
 def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> None:
-    """Replace the gold pairs by these pairs and right grades. A right grade of None stands for the pair's relevance."""
+    """Replace all gold questions by these (pair, right grade). A grade of None stands for the pair's final grade."""
     db.conn.execute("UPDATE gold_pair SET chosen = 0")
     db.conn.executemany(
         "INSERT INTO gold_pair (pair_id, right_grade) VALUES (?, ?) "
@@ -63,7 +66,7 @@ def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> N
 
 
 def known(db: Database) -> list[KnownPair]:
-    """Return all gold pairs with their right grades, including those whose clip cannot be shown."""
+    """Return all gold questions with their right grades, including those whose clip cannot be shown."""
     rows = db.conn.execute(
         "SELECT g.pair_id, coalesce(g.right_grade, c.relevance), p.query_id FROM gold_pair g "
         "JOIN pair p USING (pair_id) LEFT JOIN consensus c USING (pair_id) "
@@ -73,9 +76,10 @@ def known(db: Database) -> list[KnownPair]:
 
 
 def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
-    """Return the gold pairs that are new to this person.
+    """Return the gold questions that an annotator can be given: they are new to them, and the clip can be shown.
 
-    They have not graded, held or skipped them or answered them in an exam, and the guideline does not show them.
+    The annotator was never handed such a pair, and did not skip it, see it in an exam or practise on it. It is not an
+    example of the guideline or part of an open exam.
     """
     rows = db.conn.execute(
         f"""
@@ -94,18 +98,18 @@ def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
 
 
 def offer(db: Database, pair_id: PairId, me: AnnotatorId) -> None:
-    """Let this person get this gold pair."""
+    """Store that an annotator is to be handed this pair as a gold question."""
     db.conn.execute("INSERT INTO gold_seat (pair_id, annotator_id) VALUES (?, ?)", [pair_id, me])
 
 
 def offers(db: Database, me: AnnotatorId) -> int:
-    """Return how many gold pairs this person was ever offered."""
+    """Return how many gold questions an annotator has been offered, including those not handed out yet."""
     count: int = db.conn.execute("SELECT count(*) FROM gold_seat WHERE annotator_id = ?", [me]).fetchone()[0]
     return count
 
 
 def withdraw_seen(db: Database, me: AnnotatorId) -> None:
-    """Withdraw open offers to this person of pairs that they have seen elsewhere in the meantime."""
+    """Take back gold questions that are not handed out yet, if the annotator has since seen the pair elsewhere."""
     db.conn.execute(
         "DELETE FROM gold_seat WHERE annotator_id = :me AND claim_no IS NULL "
         f"AND NOT ({_UNSEEN.format(pair='gold_seat.pair_id')})",
@@ -114,19 +118,19 @@ def withdraw_seen(db: Database, me: AnnotatorId) -> None:
 
 
 def withdraw_all(db: Database) -> None:
-    """Withdraw all open offers, and forget when the next ones were due."""
+    """Take back all gold questions that are not handed out yet, and forget when annotators are due the next one."""
     db.conn.execute("DELETE FROM gold_seat WHERE claim_no IS NULL")
     db.conn.execute("DELETE FROM gold_rhythm")
 
 
 def next_at(db: Database, me: AnnotatorId) -> int | None:
-    """Return the number of the claim at which this person's next gold pair is due; None before the first offer."""
+    """Return how many pairs an annotator must have been handed before the next gold question; None if not set."""
     row = db.conn.execute("SELECT next_at FROM gold_rhythm WHERE annotator_id = ?", [me]).fetchone()
     return row[0] if row else None
 
 
 def set_next(db: Database, me: AnnotatorId, claim: int) -> None:
-    """Set the number of the claim at which this person's next gold pair is due."""
+    """Set how many pairs (`claim`) an annotator must have been handed before the next gold question is due."""
     db.conn.execute(
         "INSERT INTO gold_rhythm (annotator_id, next_at) VALUES (?, ?) "
         "ON CONFLICT (annotator_id) DO UPDATE SET next_at = excluded.next_at",
@@ -137,7 +141,7 @@ def set_next(db: Database, me: AnnotatorId, claim: int) -> None:
 def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]:
     """Return a person's current answers to gold questions, in the order in which they first answered them.
 
-    Questions whose first answer has the id `after` or a lower one are left out.
+    Questions whose first answer has an id of at most `after` are left out.
     """
     rows = db.conn.execute(
         "SELECT a.gold_answer_id, p.pair_key, p.query_id, q.text, n.grade, coalesce(g.right_grade, c.relevance), "
@@ -155,7 +159,7 @@ def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]
 
 
 def own_pairs_since_gold(db: Database, me: AnnotatorId, most: int) -> int:
-    """Return how many judgements this person gave since their last gold answer, counted up to `most`."""
+    """Return how many other pairs this person graded since their last answer to a gold question, but at most `most`."""
     count: int = db.conn.execute(
         "SELECT count(*) FROM (SELECT 1 FROM judgement WHERE annotator_id = :me AND judgement_id > "
         "coalesce((SELECT after_judgement FROM gold_answer WHERE annotator_id = :me "
@@ -171,7 +175,7 @@ def findings(db: Database, me: AnnotatorId) -> list[GoldFinding]:
 
 
 def last_finding(db: Database, me: AnnotatorId) -> GoldFinding | None:
-    """Return the newest warning or pause that followed from a person's answers."""
+    """Return the newest warning or pause that followed from a person's answers; None if there is none."""
     matches = _findings(db, me, "LIMIT 1")
     return matches[0] if matches else None
 

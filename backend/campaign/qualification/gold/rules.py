@@ -1,4 +1,4 @@
-"""Rules for gold questions: when an annotator meets one, which pair it is, and what follows from their answers."""
+"""Rules for gold questions: when an annotator gets one, which pair it is, and what follows from their answers."""
 
 import random
 from collections import defaultdict
@@ -27,22 +27,22 @@ class Consequence(StrEnum):
 
 
 def _chance(*values: object) -> float:
-    """Return a number in [0, 1) that looks random, and is the same for the same values."""
+    """Return a number in [0, 1) that looks random, but is always the same for the same values."""
     digest = blake2b(":".join(map(str, values)).encode(), digest_size=7).digest()  # 56 bits: 53 are kept
     return (int.from_bytes(digest) >> 3) / 2**53
 
 
 def gap(key: str, me: AnnotatorId, nth: int, share: float) -> int:
-    """Return how many pairs after a person's last gold pair the next one comes; 1 is the very next pair.
+    """Return how many pairs after an annotator's last gold question the next one comes; 1 is the very next pair.
 
-    Gaps have no memory: whatever came before, every pair is gold with the probability `share`. So their mean is 1 /
-    share, and nobody can work out by counting when the next one comes.
+    Every pair is a gold question with the probability `share`, whatever came before. So the mean gap is 1 / share, and
+    nobody can work out by counting when the next one comes.
 
     Args:
-        key: the campaign's key.
-        me: the person.
-        nth: how many gold pairs they were offered before.
-        share: above 0, at most `MOST_SHARE`.
+        key: the campaign's secret key, from which the gaps are drawn.
+        me: the annotator.
+        nth: how many gold questions they were offered before.
+        share: the share of gold questions among all pairs, above 0, at most `MOST_SHARE`.
 
     >>> gaps = [gap("k", AnnotatorId(1), nth, 0.05) for nth in range(10_000)]
     >>> min(gaps), round(sum(gaps) / len(gaps))
@@ -52,10 +52,16 @@ def gap(key: str, me: AnnotatorId, nth: int, share: float) -> int:
 
 
 def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> PairId | None:
-    """Return a person's `nth` gold pair, from `fit`, the gold pairs that are new to them; None if `fit` is empty.
+    """Return the next gold question for an annotator; None if `fit` is empty.
 
-    The right grade is chosen first, each grade with the same probability, then a pair with this grade. Otherwise, if
-    most pairs had one grade, a person could do well by always giving it.
+    The right grade is drawn first, each grade with the same probability, then a pair with this grade. Otherwise, if
+    most pairs had one grade, an annotator could do well by always giving it.
+
+    Args:
+        fit: the gold questions that are new to the annotator.
+        key: the campaign's secret key, from which the choice is drawn.
+        me: the annotator.
+        nth: how many gold questions they were offered before.
     """
     by_grade: defaultdict[int, list[PairId]] = defaultdict(list)
     for known in fit:
@@ -67,7 +73,10 @@ def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> Pai
 
 
 def draw(known: Iterable[KnownPair], pairs: int, key: str) -> list[KnownPair]:
-    """Draw at most `pairs` pairs as gold pairs, so that their right grades occur about equally often."""
+    """Draw at most `pairs` pairs as gold questions, so that their right grades occur about equally often.
+
+    The campaign's secret `key` decides which.
+    """
     by_grade: defaultdict[int, list[KnownPair]] = defaultdict(list)
     for pair in sorted(known):
         by_grade[pair.right].append(pair)
@@ -79,18 +88,23 @@ def draw(known: Iterable[KnownPair], pairs: int, key: str) -> list[KnownPair]:
 
 
 def accuracy(within: Sequence[bool], settings: GoldSettings) -> float | None:
-    """Return the percentage of the last answers that are within the tolerance; None while there are too few."""
+    """Return the percentage of an annotator's last answers that are within the tolerance.
+
+    Returns None while there are fewer than `settings.fewest` answers. Only the last `settings.window` are counted.
+    """
     last = within[-settings.window :]
     return 100 * sum(last) / len(last) if len(last) >= settings.fewest else None
 
 
 def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool) -> Consequence | None:
-    """Return what follows from a person's answers; None for nothing.
+    """Return whether an annotator is warned or paused after their answers to gold questions; None for neither.
 
-    The percentage of the person's last answers that are within the tolerance is compared with two levels. Below the
-    warning level they are warned, and later only newer answers count. Below the pause level they are paused. They are
-    also paused if they are below the warning level again after a warning. The exception is a person who was at or above
-    that level over a full window of answers since the warning.
+    Accuracy is the percentage of the annotator's last answers that are within the tolerance. If it is below the pause
+    level, they are paused. If it is below the warning level, they are warned, and from then on only newer answers
+    count.
+
+    An annotator who was warned and is below the warning level again is paused. But if a full window of answers since
+    the warning reached that level, they are only warned again.
 
     Args:
         within: whether each answer was within the tolerance, since the last consequence; the oldest first.
@@ -122,7 +136,8 @@ def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool)
 def constant(known: Iterable[KnownPair], grades: Sequence[int], tolerance: int) -> tuple[int, float]:
     """Return the grade that would be right most often if it was always given, and its percentage of right answers.
 
-    Every right grade has the same weight, because gold questions are chosen so.
+    Every right grade has the same weight, however many pairs have it: gold questions ask all right grades equally
+    often.
 
     >>> from backend.core.ids import QueryId
     >>> constant([KnownPair(PairId(n), n, QueryId(1)) for n in range(5)], range(5), 1)

@@ -1,1 +1,1 @@
-"""The guideline: its versions, who has read which, and its examples."""
+"""The guideline (instructions for annotators): its versions, who has read which, its examples, and practice pairs."""

@@ -1,11 +1,12 @@
-"""Choose practice pairs (a text, a moment, the right grade and why), and take newcomers' answers.
+"""Choose practice pairs (query text, moment, right grade and explanation), and store newcomers' answers.
 
 *Reads* pairs, consensus, candidates, exams, videos. *Writes* practice, practice_answer, campaign, events; frees seats
-whose lease has lapsed.
+(annotators' places on a pair) whose reservation has expired.
 
-A practice pair shows its grade, so it must not be a pair that somebody may still have to grade. If it becomes one later
-(through a further batch, or an exam), it is hidden from then on. No answer is a judgement. Annotators learn the right
-grade only with their answer; leads see it at once.
+The tutorial reveals the right grade of a practice pair. So no annotator may still have to grade the same query and
+moment in ordinary work. If a later batch or exam asks for this query and moment, the practice pair is hidden from then
+on. Answers to practice pairs never become judgements. Annotators learn the right grade only after their answer; leads
+see it at once.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ PRACTICE_WITHDRAWN = Event("practice_withdrawn", EventGroup.TRAINING, said("with
 
 @permissions.in_charge
 def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> list[PracticeFigures]:
-    """Return the practice pairs, each with how many people missed it at their first answer."""
+    """Return the practice pairs, each with how many annotators answered it and how many first answers were wrong."""
     with reading(project.store) as db:
         first, tolerance = guideline_rows.first_answers(db), project_rows.campaign(db).tolerance
         return [
@@ -76,10 +77,11 @@ def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> li
 def choose_practice(
     project: Project, lead: Lead, query: str, moment_id: MomentId, grade: int, explanation: str, *, now: float
 ) -> None:
-    """Add a practice pair: a text and a moment that newcomers practise on.
+    """Add a practice pair: a query text and a moment that newcomers grade to practise.
 
     Raises:
-        ProjectError: it cannot be a practice pair (yet), or its text or explanation is missing.
+        ProjectError: there are `MOST` practice pairs already; this is one of them; the text or the explanation is
+            missing or too long; the clip cannot be shown; or annotators may still have to grade this query and moment.
     """
     item = (_joined(query), moment_id, grade, _joined(explanation))
     with writing(project.store) as db:
@@ -96,10 +98,12 @@ def choose_practice(
 def choose_practice_pair(
     project: Project, lead: Lead, pair: PairKey, grade: int, explanation: str, *, now: float
 ) -> None:
-    """Make a settled pair, whose relevance is `grade`, a practice pair.
+    """Add a practice pair from a pair of the project whose grading has ended.
+
+    If the pair has a final grade, `grade` must be the same. If it was discarded without one, any grade is accepted.
 
     Raises:
-        ProjectError: the pair no longer exists, or as for `choose_practice`.
+        ProjectError: the pair no longer exists, or `choose_practice` refuses it.
     """
     with writing(project.store) as db:
         made_of = guideline_rows.pair_made_of(db, pair)
@@ -119,12 +123,13 @@ def withdraw_practice(project: Project, lead: Lead, practice_id: int, *, now: fl
 
 @permissions.in_charge
 def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *, now: float) -> int:
-    """Replace the practice pairs by those of a CSV file, in its order, and return how many there are.
+    """Replace all practice pairs by those of a CSV file, in its order, and return how many there are.
 
-    Its columns are `query,video,start,end,grade,explanation`; each span is a moment of the project.
+    Its columns are `query,video,start,end,grade,explanation`. Each span from start to end, in seconds, must be a moment
+    of the project.
 
     Raises:
-        InputError: every problem of the file; nothing of it was taken.
+        InputError: the file has problems, all of which are listed; nothing was changed.
     """
     data = file_bytes(file)
     with writing(project.store) as db:
@@ -141,7 +146,7 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
 
 @permissions.in_charge
 def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: float) -> None:
-    """Switch the tutorial on, so that newcomers get it before their first clip, or off."""
+    """Switch the tutorial on or off. If it is on, newcomers get it before their first clip."""
     with writing(project.store) as db:
         if project_rows.campaign(db).tutorial != on:
             project_rows.set_tutorial(db, on)
@@ -150,7 +155,7 @@ def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: flo
 
 
 def hidden(db: Database, pair: guideline_rows.PracticePair, *, now: float) -> str:
-    """Return why nobody is shown a practice pair just now; an empty text if people are."""
+    """Return why a practice pair cannot be shown to annotators at present; an empty text if it can."""
     return _why_unfit(db, pair.query, pair.moment_id, pair.grade, now=now)
 
 
@@ -277,7 +282,7 @@ GONE = said("this is no longer a practice pair: reload the page")
 
 @permissions.annotator_only
 def practice_items(project: Project, person: Annotator, *, now: float) -> list[PracticeItem]:
-    """Return the practice pairs that an annotator is shown, without any right grade."""
+    """Return the practice pairs that an annotator is shown, without the right grades."""
     with reading(project.store) as db:
         own = guideline_rows.last_answers(db, person.annotator_id)
         visible = (pair for pair in guideline_rows.practice_pairs(db) if not hidden(db, pair, now=now))
@@ -286,7 +291,7 @@ def practice_items(project: Project, person: Annotator, *, now: float) -> list[P
 
 @permissions.signed_in
 def practice_clip(project: Project, person: Lead | Annotator, key: str) -> ClipJob:
-    """Return the clip of a practice pair.
+    """Return the description of a practice pair's clip, from which it can be cut and shown.
 
     Raises:
         NotAllowed: there is no such practice pair.
@@ -312,7 +317,9 @@ def practice_clip(project: Project, person: Lead | Annotator, key: str) -> ClipJ
 def answer_practice(
     project: Project, person: Annotator, key: str, grade: int, event_key: str, *, now: float
 ) -> PracticeTold:
-    """Store an answer and return what is right. Sending the same key press again changes nothing.
+    """Store an annotator's answer to a practice pair, and return the right grade and the explanation.
+
+    Sending the same key press (`event_key`) again changes nothing.
 
     Raises:
         ProjectError: there is no such practice pair, `grade` is not a grade, or the key press belongs to another
@@ -344,12 +351,12 @@ MOST_TEXTS = 2000
 
 @permissions.lead_only
 def practice_offers(project: Project, lead: Lead, text: str, *, most: int = 6) -> list[Offer]:
-    """Return the moments whose captions are most similar to a text, with their spans.
+    """Return the moments whose captions are most similar to a practice text, at most `most`, the most similar first.
 
-    This loads the project's encoder.
+    A lead chooses the moment of a practice pair from them. This loads the project's encoder.
 
     Raises:
-        ProjectError: the candidate lists came from another encoder.
+        ProjectError: the candidate lists were made with another encoder.
     """
     settings, db = project.settings, project.store.db
     encoder = sentence.load(sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype))
@@ -374,6 +381,9 @@ def practice_offers(project: Project, lead: Lead, text: str, *, most: int = 6) -
 
 @permissions.lead_only
 def practice_texts(project: Project, lead: Lead) -> Sequence[str]:
-    """Return distinct texts of training queries, which nobody judges; at most `MOST_TEXTS`, the first ones."""
+    """Return texts that a lead may choose for practice pairs: the first `MOST_TEXTS` distinct training queries.
+
+    Annotators never grade training queries.
+    """
     with reading(project.store) as db:
         return list(dict.fromkeys(query.text for query in queries.query_rows(db, (Split.TRAIN,))))[:MOST_TEXTS]

@@ -12,7 +12,7 @@ from backend.store.engine import Database
 
 
 def current_examples(db: Database) -> list[Example]:
-    """Return the current example of each grade that has one, in the order of the grades."""
+    """Return the current example of each grade, in the order of the grades. Grades without an example are left out."""
     rows = db.conn.execute(
         "SELECT e.example_id, e.grade, p.pair_key, q.text, e.note, "
         f"c.relevance IS e.grade AND {HAS_CLIP} "
@@ -24,7 +24,7 @@ def current_examples(db: Database) -> list[Example]:
 
 
 def add_example(db: Database, grade: int, pair_id: PairId, note: str, lead: AnnotatorId, *, at: float) -> None:
-    """Add the example of a grade that has none."""
+    """Store the example of a grade, which must have none at present."""
     db.conn.execute(
         "INSERT INTO example (grade, pair_id, note, lead_id, chosen_at) VALUES (?, ?, ?, ?, ?)",
         [grade, pair_id, note, lead, at],
@@ -53,14 +53,17 @@ def reading(db: Database, me: AnnotatorId) -> tuple[int | None, int, bool]:
 
 
 def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None:
-    """Record that a person was shown a version to its end. The time of the first record stays."""
+    """Record that an annotator has read a guideline version to its end. Repeated calls keep the first time."""
     db.conn.execute(
         "INSERT OR IGNORE INTO guideline_seen (annotator_id, version, seen_at) VALUES (?, ?, ?)", [me, version, at]
     )
 
 
 def readers(db: Database) -> dict[int, int]:
-    """Return, for each version, how many annotators who may sign in were shown it and no newer one."""
+    """Return, by guideline version, how many annotators have read this version but no newer one.
+
+    Suspended and simulated annotators do not count.
+    """
     rows = db.conn.execute(
         "SELECT version, count(*) FROM (SELECT max(version) AS version FROM guideline_seen "
         "JOIN annotator USING (annotator_id) WHERE NOT suspended AND NOT simulated GROUP BY annotator_id) "
@@ -71,7 +74,10 @@ def readers(db: Database) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class PracticePair:
-    """A practice pair of the tutorial."""
+    """A practice pair of the tutorial.
+
+    `key` is its name in the browser. `whole` says whether the clip is the whole video. `grade` is the right grade.
+    """
 
     practice_id: int
     key: str
@@ -87,7 +93,10 @@ class PracticePair:
 
 @dataclass(frozen=True, slots=True)
 class SamePair:
-    """A pair of the project with the same text and moment as a practice pair."""
+    """A pair of the project with the same query text and moment as a practice pair.
+
+    `settled` says whether its grading has ended, with a final grade (`relevance`) or without one (None).
+    """
 
     pair_id: PairId
     settled: bool
@@ -107,7 +116,7 @@ def practice_pairs(db: Database) -> list[PracticePair]:
 def add_practice(
     db: Database, query: str, moment_id: MomentId, grade: int, explanation: str, lead: AnnotatorId | None, *, at: float
 ) -> None:
-    """Add a practice pair after the others."""
+    """Add a practice pair at the end of the list."""
     db.conn.execute(
         "INSERT INTO practice (practice_key, query, moment_id, grade, explanation, lead_id, chosen_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -153,7 +162,7 @@ def fault(db: Database, moment_id: MomentId) -> str:
 
 
 def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
-    """Return the pairs of the project with this moment and this text; case does not matter."""
+    """Return the pairs of the project with this moment and this query text, ignoring upper and lower case."""
     rows = db.conn.execute(
         "SELECT p.pair_id, c.verdict IN ('consensus', 'adjudicated', 'discarded'), c.relevance FROM pair p "
         "JOIN query q USING (query_id) LEFT JOIN consensus c USING (pair_id) "
@@ -164,10 +173,14 @@ def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
 
 
 def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
-    """Return whether this moment is a candidate of a val or test query with this text, but not a pair yet."""
+    """Return whether a later batch may hand out this moment for this query text, ignoring upper and lower case.
+
+    It may if the moment is a candidate of a validation or test query with this text, but not yet a pair that is handed
+    out.
+    """
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM query q JOIN candidate k USING (query_id) WHERE q.split <> 'train' "
-        "AND q.text = :text AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
+        "AND q.text = :text COLLATE NOCASE AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
         "WHERE p.query_id = q.query_id AND p.moment_id = k.moment_id))",
         {"text": query, "moment": moment_id},
     ).fetchone()
@@ -175,7 +188,7 @@ def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
 
 
 def answer_owner(db: Database, event_key: str) -> tuple[int, AnnotatorId, int] | None:
-    """Return the (practice pair, person, grade) of the answer with this event key; None if there is none."""
+    """Return the (practice id, annotator, grade) that was stored for this key press; None if there is none."""
     row = db.conn.execute(
         "SELECT practice_id, annotator_id, grade FROM practice_answer WHERE event_key = ?", [event_key]
     ).fetchone()
@@ -191,7 +204,7 @@ def add_answer(db: Database, practice_id: int, me: AnnotatorId, grade: int, even
 
 
 def last_answers(db: Database, me: AnnotatorId) -> dict[int, int]:
-    """Return a person's newest answers, by practice pair."""
+    """Return the newest grade that a person gave to each practice pair, by practice id."""
     rows = db.conn.execute(
         "SELECT practice_id, grade FROM practice_answer WHERE annotator_id = ? ORDER BY answer_id", [me]
     )
@@ -199,7 +212,7 @@ def last_answers(db: Database, me: AnnotatorId) -> dict[int, int]:
 
 
 def first_answers(db: Database) -> dict[int, list[int]]:
-    """Return everybody's first answers, by practice pair."""
+    """Return, by practice id, the first grade that each annotator gave to the practice pair."""
     answers: dict[int, list[int]] = {}
     rows = db.conn.execute(
         "SELECT practice_id, grade FROM practice_answer WHERE answer_id IN "

@@ -1,4 +1,4 @@
-"""Data classes of the guideline and of practice; rules on how two versions differ and who has to read the guideline."""
+"""Data classes of the guideline and of practice pairs; rules for comparing versions and for what annotators read."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from backend.core.messages import said
 
 
 class Reading(StrEnum):
-    """The part of the guideline that a person has to read before they grade."""
+    """The part of the guideline that an annotator has to read before they grade."""
 
     FIRST = "first"
     """A newcomer reads the whole guideline, as the tutorial."""
@@ -22,7 +22,10 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A text of the guideline that differs between two versions; `before` or `after` is empty if one lacks it."""
+    """A text of the guideline that differs between two versions.
+
+    `where` names the text, such as "Reminder 2". `before` is empty if the text was added, `after` if it was removed.
+    """
 
     where: str
     before: str
@@ -31,9 +34,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The example that a lead chose for a grade.
+    """The example pair that a lead chose for a grade, with the lead's note about it.
 
-    `version` differs for every choice. `showing` says whether the pair still has this relevance, and a clip.
+    `version` is a number that changes when a lead chooses another example. `showing` says whether the guideline can
+    show the pair: its final grade is still `grade`, and its clip can be shown.
     """
 
     version: int
@@ -48,7 +52,8 @@ class Example:
 class PracticeItem:
     """A practice pair as an annotator sees it before answering.
 
-    `own` is the newest answer that they gave to it, in this tutorial or an earlier one.
+    `pair` is its name in the browser. `whole` says whether the clip is the whole video. `own` is the annotator's newest
+    answer to it, if they have practised before; None otherwise.
     """
 
     pair: str
@@ -59,7 +64,7 @@ class PracticeItem:
 
 @dataclass(frozen=True, slots=True)
 class PracticeTold:
-    """The response to an answer in practice.
+    """What an annotator sees after answering a practice pair: their grade, the right grade and the explanation.
 
     `agrees` says whether the answer is within the tolerance of the right grade.
     """
@@ -74,8 +79,9 @@ class PracticeTold:
 class PracticeFigures:
     """A practice pair as leads see it.
 
-    `people` is how many people answered it. `missed` is how many of their first answers differed from the right grade
-    by more than the tolerance. `hidden` says why nobody is shown the pair just now; it is empty if people are.
+    `people` is how many annotators answered it. `missed` is how many of their first answers differed from the right
+    grade by more than the tolerance. `hidden` says why annotators are not shown the pair at present; it is empty if
+    they are.
     """
 
     practice_id: int
@@ -93,7 +99,7 @@ class PracticeFigures:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A moment that a lead may choose for a text, with the similarity of its caption to the text."""
+    """A moment that a lead may choose for a practice text, with the cosine similarity of its caption to the text."""
 
     moment_id: int
     video: str
@@ -113,10 +119,10 @@ _ROUNDINGS = {Rounding.HALF_UP: said("half_up"), Rounding.HALF_DOWN: said("half_
 
 
 def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None:
-    """Return what a person has to read before they go on; None for nothing.
+    """Return what an annotator has to read before they go on; None for nothing.
 
     Args:
-        seen: the newest version that they were shown; None if they are new.
+        seen: the newest guideline version that they have read; None if they are new.
         present: the current version.
         tutorial: whether newcomers are shown the tutorial.
 
@@ -129,9 +135,10 @@ def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None
 
 
 def changes(before: Grading, after: Grading) -> list[Change]:
-    """Return every text that differs, in reading order: questions, grades from the best down, reminders.
+    """Return every text that differs between two guidelines, in reading order.
 
-    Then come, for each language, the translations and the notes of examples that differ.
+    The order is: questions, grades from the best down, reminders, tolerance and rounding. The differences between the
+    translations follow, one language after the other. They include translated notes on example pairs.
     """
     differences = _changes(before, after)
     for language in sorted({*before.translations, *after.translations}):
@@ -172,7 +179,10 @@ def _questions(grading: Grading) -> list[str]:
 
 
 def _list_differences(name: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
-    """Yield the differences of two lists of texts. A text that was added or removed does not change the others."""
+    """Yield the differences between two lists of texts.
+
+    The lists are aligned first, so that the texts after an added or removed text are not reported as different.
+    """
     for does, old, old_end, new, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if does == "equal":
             continue

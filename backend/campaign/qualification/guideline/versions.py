@@ -1,7 +1,8 @@
 """Read and change the guideline: its versions, who has read them, and its example pairs.
 
 *Reads* grades, campaign, guideline_seen, pairs, consensus, videos. *Writes* scale, guideline, guideline_version,
-guideline_seen, examples, events; frees seats whose lease has lapsed. Every version stays in the record.
+guideline_seen, examples, events; frees seats (annotators' places on a pair) whose reservation has expired. Every
+version stays in the record.
 """
 
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ def guideline_versions(project: Project, by: Lead | Operator) -> list[GuidelineV
 
 @permissions.in_charge
 def guideline_readers(project: Project, by: Lead | Operator) -> dict[int, int]:
-    """Return, for each version, how many annotators were shown it and no newer one."""
+    """Return, by guideline version, how many annotators have read this version but no newer one."""
     return rows.readers(project.store.db)
 
 
@@ -56,25 +57,25 @@ def guideline_readers(project: Project, by: Lead | Operator) -> dict[int, int]:
 def reword_guideline(
     project: Project, by: Lead | Operator, new: Grading, reason: str, *, now: float, based_on: int | None = None
 ) -> tuple[int, list[Change]]:
-    """Replace the guideline's words from now on.
+    """Replace the texts of the guideline from now on, as a new version.
 
-    Once somebody has graded, the number of grades, the tolerance and the rounding stay as they are.
+    Once somebody has graded, the number of grades, the tolerance and the rounding can no longer change.
 
     Args:
         project: the project.
         by: the user who rewords it.
-        new: the whole guideline with its new words.
+        new: the whole guideline with its new texts.
         reason: one sentence about why it changes, which annotators read too.
         now: seconds since 1970.
-        based_on: the version that the lead looked at; None takes any.
+        based_on: the version that the lead looked at; None skips the check that it is still the current one.
 
     Returns:
-        The number of the new version, and what changed.
+        The number of the new version, and the texts that changed.
 
     Raises:
-        InputError: everything that is wrong with the words.
+        InputError: the texts have problems, all of which are listed.
         Overtaken: somebody added another version in the meantime.
-        ProjectError: no reason, or nothing changed.
+        ProjectError: the reason is blank, or nothing changed.
     """
     return _reword(project.store, by, new, reason, now=now, based_on=based_on, source="the guideline")
 
@@ -83,9 +84,9 @@ def reword_guideline(
 def set_guideline_from_file(
     project: Project, by: Lead | Operator, file: Path, reason: str, *, now: float
 ) -> tuple[int, list[Change]]:
-    """Replace the guideline's words by those of a file, in the form of `init --scale`.
+    """Replace the texts of the guideline by those of a scale file, which `reelrank init --scale` reads too.
 
-    Everything else is as for `reword_guideline`.
+    Returns the number of the new version, and the texts that changed. Errors are those of `reword_guideline`.
     """
     new = scale_file.read(file, _notes(project.store.db))
     return _reword(project.store, by, new, reason, now=now, based_on=None, source=str(file))
@@ -131,10 +132,10 @@ def _reword(
 
 
 def _notes(db: Database) -> set[str]:
-    """Return the notes that may be translated.
+    """Return the lead's notes on example pairs that the guideline may translate.
 
-    These are the notes of current examples, and notes of earlier ones that have a translation: an example may come
-    back.
+    These are the notes of current examples, and notes of earlier examples that have a translation. A lead may choose an
+    earlier example again.
     """
     grading = project_rows.grading(db)
     translated = {text for texts in grading.translations.values() for text in texts}
@@ -142,7 +143,7 @@ def _notes(db: Database) -> set[str]:
 
 
 def _fixed(old: Grading, new: Grading) -> list[str]:
-    """Return a sentence for each fixed part (number of grades, tolerance, rounding) in which two guidelines differ."""
+    """Return an error message for each difference between guidelines in number of grades, tolerance and rounding."""
     problems = []
     if len(old.scale.grades) != len(new.scale.grades):
         problems.append(
@@ -176,9 +177,9 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """The changes of the guideline since a person was shown it.
+    """The changes of the guideline since an annotator last read it.
 
-    `reasons` says why each version since then was made, the oldest first.
+    `version` is the current version. `reasons` says why each version since then was made, the oldest first.
     """
 
     version: int
@@ -194,7 +195,7 @@ def guideline_version(project: Project, person: Lead | Annotator) -> int:
 
 @permissions.annotator_only
 def guideline_due(project: Project, person: Annotator) -> Reading | None:
-    """Return what an annotator has to read before they grade; None for nothing."""
+    """Return which part of the guideline an annotator has to read before they grade; None for nothing."""
     with reading(project.store) as db:
         seen, present, tutorial = rows.reading(db, person.annotator_id)
     return to_read(seen, present, tutorial=tutorial)
@@ -202,9 +203,10 @@ def guideline_due(project: Project, person: Annotator) -> Reading | None:
 
 @permissions.annotator_only
 def guideline_news(project: Project, person: Annotator, language: str = "") -> News | None:
-    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new.
+    """Return what changed since an annotator last read the guideline.
 
-    The changes are those in the texts that readers of this language see; there may be none.
+    Returns None if nothing changed, or they have not read it yet. The `changes` are only of texts that are shown in
+    this language, so they may be empty.
     """
     with reading(project.store) as db:
         seen, present, _ = rows.reading(db, person.annotator_id)
@@ -218,7 +220,7 @@ def guideline_news(project: Project, person: Annotator, language: str = "") -> N
 
 @permissions.annotator_only
 def note_guideline_seen(project: Project, person: Annotator, version: int, *, now: float) -> None:
-    """Record that an annotator was shown a version to its end.
+    """Record that an annotator has read a version of the guideline to its end.
 
     If there is a newer version by now, `guideline_news` returns what is new in it.
 
@@ -236,7 +238,7 @@ LONGEST_NOTE = 200
 
 @permissions.in_charge
 def examples_chosen(project: Project, by: Lead | Operator) -> list[Example]:
-    """Return the example chosen for each grade, including examples that are not shown just now."""
+    """Return the example chosen for each grade, including examples that the guideline does not show at present."""
     return rows.current_examples(project.store.db)
 
 
@@ -244,14 +246,15 @@ def examples_chosen(project: Project, by: Lead | Operator) -> list[Example]:
 def examples(project: Project, person: Lead | Annotator) -> list[Example]:
     """Return the examples that the guideline shows, in the order of the grades.
 
-    Pairs are left out if their relevance has changed since they were chosen, or their clip cannot be shown.
+    An example is left out if the final grade of its pair has changed since a lead chose it, or its clip cannot be
+    shown.
     """
     return [example for example in rows.current_examples(project.store.db) if example.showing]
 
 
 @permissions.signed_in
 def example_clip(project: Project, person: Lead | Annotator, grade: int, version: int | None = None) -> ClipJob:
-    """Return the clip of the example of a grade.
+    """Return the description of the clip of a grade's example, from which it can be cut and shown.
 
     Args:
         project: the project.
@@ -260,7 +263,7 @@ def example_clip(project: Project, person: Lead | Annotator, grade: int, version
         version: the `version` of the example; None takes the current one.
 
     Raises:
-        ProjectError: the guideline shows no such example (any more).
+        ProjectError: the guideline does not show this example.
         VideoUnreadable: the project does not know the video's file.
     """
     for example in examples(project, person):
@@ -271,20 +274,22 @@ def example_clip(project: Project, person: Lead | Annotator, grade: int, version
 
 @permissions.lead_only
 def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note: str, *, now: float) -> None:
-    """Show a pair as the example of its relevance; the earlier example of this grade is withdrawn.
+    """Make a pair with a final grade the example of this grade in the guideline.
 
-    Nobody can grade the pair from then on, so the example gives nothing away.
+    It replaces the earlier example of the grade. From then on nobody can grade the pair, so showing its grade does no
+    harm.
 
     Args:
         project: the project.
         lead: the lead who chooses it.
-        pair: a settled pair.
-        grade: the relevance that the lead saw when they chose.
-        note: why it deserves this grade, in the lead's words.
+        pair: a pair with a final grade.
+        grade: the pair's final grade as the lead saw it.
+        note: why the pair deserves this grade, in the lead's words.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: the note is missing, or the pair cannot be an example (yet).
+        ProjectError: the note is missing or too long; the pair's final grade is not `grade`; its clip cannot be shown;
+            its last grade can still be corrected; somebody is grading it; or it is in an exam.
     """
     note = " ".join(note.split())
     if not note:
@@ -319,7 +324,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
 
 @permissions.lead_only
 def withdraw_example(project: Project, lead: Lead, grade: int, *, now: float) -> None:
-    """Withdraw the example pair of a grade, if there is one. The guideline then shows this grade's example in words."""
+    """Withdraw the example pair of a grade, if there is one. The guideline then describes an example in words."""
     with writing(project.store) as db:
         pair_id = rows.withdraw_example(db, grade, at=now)
         if pair_id is not None:

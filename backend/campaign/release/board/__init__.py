@@ -1,1 +1,1 @@
-"""Kept truths and runs, the leaderboard, and baselines to compare with."""
+"""Ground truths and runs stored in a project, the leaderboard, and baselines to compare with."""

@@ -1,6 +1,7 @@
-"""Write runs of baselines, and files of frame features, for a project.
+"""Write runs of baseline search systems, and files of frame features, for a project.
 
-*Reads* queries, captions, moments, videos. *Writes* a run or a file of features; and vectors, which the project keeps.
+*Reads* queries, captions, moments, videos. *Writes* a run or a file of features. Computed vectors are stored in the
+project, so that they are not computed again.
 """
 
 from pathlib import Path
@@ -37,21 +38,21 @@ def write_baseline(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> BaselineReport:
-    """Answer the validation and test queries of a project by a baseline, and write the run.
+    """Search a project's validation and test queries with a baseline system, and write its predictions as a run file.
 
     Args:
-        project: the project, whose encoder and kept vectors are used.
+        project: the project, whose encoder and stored vectors are used.
         by: the person who asks for it.
         name: one of `BASELINES`.
         out: the run file, which must not exist.
         options: options of the baseline.
         split: `val` or `test`; None for both.
         visual: the CLIP model of the baseline `clip`: its name, its folder, or `clip` for the default model.
-        where: the machine that encodes sentences and frames.
+        where: where sentences and frames are encoded: in processes of this machine, or on a cluster.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: there is no such baseline, or it lacks something that it needs.
+        InputError: there is no such baseline, or the project lacks data that it needs, such as captions or video files.
         ProjectError: the file exists already, or the project has no queries.
         EncoderUnavailable: a model cannot be loaded.
     """
@@ -72,15 +73,15 @@ def write_frame_features(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> FeaturesReport:
-    """Write the frame features of all videos of a project whose files are known, as HDF5.
+    """Write frame features (CLIP vectors) of all videos of a project whose files are known, as HDF5.
 
     Args:
-        project: the project. It keeps the vectors too, so that an interrupted run goes on where it stopped.
+        project: the project. It stores the vectors too, so that an interrupted run continues where it stopped.
         by: the person who asks for it.
         out: the file, which must not exist.
         encoder: a CLIP model: its name, its folder, or `clip` for the default model.
-        rate: rows a second.
-        where: the machine that encodes frames.
+        rate: vectors per second of video.
+        where: where frames are encoded: in processes of this machine, or on a cluster.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
@@ -106,9 +107,9 @@ def write_frame_features(
 
 
 def _task(project: Project, split: str | None) -> SearchTask:
-    """Return a project's queries, videos, captions and training moments as a task for systems.
+    """Return the queries, videos, captions and training moments of a project, as input of a search system.
 
-    A moment is no training moment if its caption has the text of a query.
+    Moments whose caption is also a query are not training moments.
     """
     judged = (Split.VAL, Split.TEST)
     if split not in (None, *judged):

@@ -1,6 +1,6 @@
-"""Store ground truths and runs in the project as columns, so that each file is parsed and checked only once.
+"""Store ground truths and runs in the project as arrays, so that each file is parsed and checked only once.
 
-*Reads* files. *Writes* kept truths and runs, events.
+*Reads* files. *Writes* stored truths and runs, events.
 """
 
 import hashlib
@@ -47,8 +47,8 @@ def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | 
         now: seconds since 1970.
 
     Raises:
-        InputError: every problem of the file, impossible moments included; nothing is stored then.
-        ProjectError: the name is taken, blank, too long or that of the project's own settled pairs.
+        InputError: the file has problems, such as impossible moments, all of which are listed; nothing is stored.
+        ProjectError: the name is taken, blank, too long or reserved for the ground truth of the project itself.
     """
     return _add(project, Shelf.TRUTHS, choose_truth(path).path, None, truth_file, name, by, now, {})
 
@@ -71,14 +71,14 @@ def add_run(
         by: the person who adds it.
         path: a run file in any format.
         name: name of the run; None takes the name of the file without its ending.
-        videos: a map `name -> [duration, index]`, or the release that has it, for a run that gives videos by index.
-            The project stores the names.
-        upper_bound: whether the run knows what no competing system can know. A run whose name says
-            that it is an upper bound counts as one too.
+        videos: a JSON file that maps each video name to [duration in seconds, index], or the release that has it. It is
+            needed for a run that names videos by index.
+        upper_bound: whether the run uses knowledge that no competing system has, such as the captions of the moments. A
+            run whose name says that it is an upper bound counts as one too.
         now: seconds since 1970.
 
     Raises:
-        InputError: every problem of the file, impossible moments included; nothing is stored then.
+        InputError: the file has problems, such as impossible moments, all of which are listed; nothing is stored.
         ProjectError: the name is taken, blank or too long.
     """
     videos = None if videos is None else map_of(videos)
@@ -94,52 +94,52 @@ def add_run(
 
 @in_charge
 def list_truths(project: Project, by: Lead | Operator) -> list[Kept]:
-    """Return the kept ground truths, in the order in which they were added."""
+    """Return the ground truths stored in the project, in the order in which they were added."""
     return runs.listed(project.store.db, Shelf.TRUTHS)
 
 
 @in_charge
 def list_runs(project: Project, by: Lead | Operator) -> list[Kept]:
-    """Return the kept runs, in the order in which they were added."""
+    """Return the runs stored in the project, in the order in which they were added."""
     return runs.listed(project.store.db, Shelf.RUNS)
 
 
 @in_charge
 def remove_truth(project: Project, by: Lead | Operator, name: str, *, now: float) -> Kept:
-    """Remove a kept ground truth, and return it. The event log keeps its name, file and SHA-256.
+    """Remove a stored ground truth, and return its list entry. The event log keeps its name, file and SHA-256.
 
     Raises:
-        ProjectError: the project keeps no ground truth of this name.
+        ProjectError: the project has no ground truth of this name.
     """
     return _remove(project, by, Shelf.TRUTHS, name, now=now)
 
 
 @in_charge
 def remove_run(project: Project, by: Lead | Operator, name: str, *, now: float) -> Kept:
-    """Remove a kept run, and return it. The event log keeps its name, file and SHA-256.
+    """Remove a stored run, and return its list entry. The event log keeps its name, file and SHA-256.
 
     Raises:
-        ProjectError: the project keeps no run of this name.
+        ProjectError: the project has no run of this name.
     """
     return _remove(project, by, Shelf.RUNS, name, now=now)
 
 
 @in_charge
 def load_truth(project: Project, by: Lead | Operator, name: str) -> Truth:
-    """Return a kept ground truth as columns.
+    """Return a stored ground truth as arrays.
 
     Raises:
-        ProjectError: the project keeps no ground truth of this name, or it is damaged.
+        ProjectError: the project has no ground truth of this name, or it is damaged.
     """
     return _loaded(project, Shelf.TRUTHS, Truth, name)
 
 
 @in_charge
 def load_run(project: Project, by: Lead | Operator, name: str) -> Run:
-    """Return a kept run as columns.
+    """Return a stored run as arrays.
 
     Raises:
-        ProjectError: the project keeps no run of this name, or it is damaged.
+        ProjectError: the project has no run of this name, or it is damaged.
     """
     return _loaded(project, Shelf.RUNS, Run, name)
 
@@ -248,10 +248,10 @@ def _require_free(entries: list[Kept], shelf: Shelf, name: str) -> None:
 
 
 def _require_possible(spans: Truth | Run) -> None:
-    """Refuse columns that any preset would refuse, so that every preset can score what the project keeps.
+    """Refuse a truth or run that can never be scored: it has no query, or impossible moments or relevances.
 
     Raises:
-        InputError: every impossible moment or relevance, or that there is no query.
+        InputError: lists every problem.
     """
     if not spans.queries:
         raise InputError.single(spans.file, said("holds no query"))

@@ -1,6 +1,6 @@
-"""Score all kept runs of a project against one truth, and provide frames of its videos for the report.
+"""Score all runs stored in a project against one ground truth, and provide video frames for the report.
 
-*Reads* kept truths and runs, settled pairs, releases, the corpus and its video files. *Writes* nothing.
+*Reads* stored truths and runs, pairs with a final grade, releases, the corpus and its video files. *Writes* nothing.
 """
 
 import hashlib
@@ -35,9 +35,10 @@ from backend.store.connection import reading
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """The scores of all kept runs against one truth.
+    """The scores of all runs stored in a project against one ground truth.
 
-    `scores` is None if no run fits the truth. `left_out` maps each run that does not fit to the reason.
+    `inputs` describes the truth and the runs that were scored. `scores` is None if no run could be scored. `left_out`
+    maps each run that could not be scored to the reason.
     """
 
     truth: str
@@ -48,9 +49,10 @@ class Leaderboard:
 
 @in_charge
 def truth_names(project: Project, by: Lead | Operator) -> list[str]:
-    """Return the names of the truths to score against.
+    """Return the names of all ground truths that a project's runs can be scored against.
 
-    First come the project's own splits that have finished queries, then the truths of releases, then the kept truths.
+    First come the project's own splits that have a query without pairs left to grade. Then come the truths of releases,
+    and then the stored truths.
     """
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
@@ -61,24 +63,24 @@ def truth_names(project: Project, by: Lead | Operator) -> list[str]:
 
 @in_charge
 def truth_of_runs(project: Project, by: Lead | Operator, names: Collection[str] | None = None) -> str | None:
-    """Return the truth that fits most of the named kept runs, or most of all kept runs if `names` is None.
+    """Return the name of the ground truth that fits most of the named runs; None if no truth fits any.
 
-    A truth fits a run if the run answers one of its queries. If several truths fit equally many runs, the first one is
-    returned. If no truth fits a run, the result is None.
+    A truth fits a run if they share a query. Of several truths that fit equally many runs, the first one is returned.
+    If `names` is None, all stored runs are considered.
     """
     answered = kept_rows.answered(project.store.db, Shelf.RUNS)
     return _fitting(_answers(project, by), [ids for name, ids in answered.items() if names is None or name in names])
 
 
 def _fitting(truth_queries: Mapping[str, frozenset[str]], runs: Sequence[frozenset[str]]) -> str | None:
-    """Return the first truth that shares queries with the most runs; None if no truth shares any."""
+    """Return the name of the truth that shares queries with the most runs, the first of several; None if none does."""
     fits = {truth: sum(not ids.isdisjoint(run) for run in runs) for truth, ids in truth_queries.items()}
     best = max(fits, key=fits.__getitem__, default=None)
     return best if best is not None and fits[best] else None
 
 
 def _answers(project: Project, by: Lead | Operator) -> dict[str, frozenset[str]]:
-    """Return the ids of each truth's queries, by the truth's name in `truth_names`."""
+    """Return the query ids of each ground truth, by its name in `truth_names`."""
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
         finished = truths.own_queries(project, by)[0]
@@ -107,10 +109,11 @@ def score_kept_runs(
     mu: Iterable[float] = DEFAULT_MU,
     **options: Unpack[Options],
 ) -> Leaderboard:
-    """Score every kept run that answers queries of the truth.
+    """Score every stored run that shares queries with a ground truth.
 
-    A kept run may answer more queries than one truth has (validation and test, say). So the option `unknown` is
-    `ignore` by default here. The leaderboard shows it beside the numbers, like every option.
+    A run may cover validation and test queries, and the truth only one of these splits. So queries of a run that are
+    not in the truth are ignored by default (the option `unknown`). `k` are the rank cut-offs of the measures, and `mu`
+    the IoU thresholds of NDCG. The leaderboard shows every option beside the numbers.
 
     Raises:
         ProjectError: there is no such truth.
@@ -142,7 +145,7 @@ def score_kept_runs(
 
 @in_charge
 def leaderboard_version(project: Project, by: Lead | Operator, truth: str) -> str:
-    """Return a digest that changes whenever the leaderboard of this truth would change, as a key for caches.
+    """Return a digest, as a key for caches, that changes whenever the leaderboard for this ground truth would change.
 
     Raises:
         ProjectError: there is no such truth.
@@ -184,7 +187,10 @@ def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
 
 
 def _unfinished(project: Project, by: Lead | Operator, truth: str) -> str:
-    """Return a note about the queries that one of the project's own truths does not count yet; empty if none."""
+    """Return a note about how many queries a project's own truth lacks because some of their pairs are not graded yet.
+
+    The text is empty if no query is missing, or if the truth is not one of the project's own.
+    """
     split = OWN_TRUTHS.get(truth)
     waiting = [query for query in truths.own_queries(project, by)[1] if query.split is split]
     if not waiting:
@@ -209,11 +215,10 @@ def _truth(project: Project, by: Lead | Operator, name: str) -> Truth:
 
 
 def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kept]:
-    """Return the kept truths, by the names under which people choose them.
+    """Return the stored truths by the names under which users choose them.
 
-    A kept truth is chosen by its own name. If a truth of the project or of a release has the same name, " (kept)" is
-    added.
-    `add_truth` refuses the names of the project's own truths now, but an older file may still have one.
+    Normally this is the truth's own name. If the project itself or a release has a truth of the same name, " (kept)" is
+    added. `add_truth` refuses the names of the project's own truths now, but an older project may still have one.
     """
     own = {*OWN_TRUTHS, *releases}
     taken = {entry.name for entry in kept} | own
@@ -228,7 +233,7 @@ def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kep
 
 
 def _durations(project: Project, by: Lead | Operator, truth: str, runs: Sequence[Kept]) -> dict[str, float]:
-    """Return each video's duration (s): measured by the project, else stated by the truth, else by a run."""
+    """Return each video's duration in seconds: measured by the project, else stated by the truth, else by a run."""
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
         stated = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]
@@ -259,7 +264,7 @@ def _inputs(
 
 @in_charge
 def videos_with_file(project: Project, by: Lead | Operator) -> dict[str, float]:
-    """Return the durations (s) of the videos whose file the project knows, by name of the video."""
+    """Return the durations in seconds of the videos whose file the project knows, by video name."""
     with reading(project.store) as db:
         without = set(corpus.videos_without_file(db))
         return {name: length for name, length in corpus.video_durations(db).items() if name not in without}
@@ -267,9 +272,10 @@ def videos_with_file(project: Project, by: Lead | Operator) -> dict[str, float]:
 
 @in_charge
 def report_frames(project: Project, by: Lead | Operator) -> Film:
-    """Return a function that draws strips of frames for `report_page`.
+    """Return a function that draws a strip of frames of a video span, for the HTML report.
 
-    It returns None for a video that is unknown, missing, changed or damaged.
+    The function takes (video, start in seconds, end in seconds) and returns an image. It returns None if the video is
+    unknown, missing, changed or damaged, or the span begins after the end of the video.
     """
 
     @cache

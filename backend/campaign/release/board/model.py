@@ -1,4 +1,4 @@
-"""The ground truths and runs that a project keeps, as list entries, and the events about them."""
+"""List entries for the ground truths and runs that a project stores, and the events about them."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from backend.core.messages import said
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One entry in the list of kept ground truths or runs.
+    """One entry in the list of ground truths or runs that a project stores.
 
-    `file` and `sha256` describe the file that was added. `added_at` is in seconds since 1970. `added_by` is the
-    name of the person; None if it was added on the command line. An `upper_bound` is a run that knows what no competing
-    system can know.
+    `file` and `sha256` describe the file that was added. `added_at` is in seconds since 1970. `added_by` is the name of
+    the person; None if it was added on the command line. An `upper_bound` is a run that uses knowledge which no
+    competing system has, such as the captions of the moments.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""SQL for the ground truths and runs that a project keeps. They are stored as columns, which load in milliseconds."""
+"""SQL for the ground truths and runs that a project stores. They are stored as arrays, which load in milliseconds."""
 
 import json
 from dataclasses import replace
@@ -25,14 +25,14 @@ _VALUE_DTYPE = "<f8"
 
 
 class Shelf(StrEnum):
-    """What a project keeps: ground truths or runs. The value is the name of their table in the database."""
+    """A kind of file that a project stores: ground truths or runs. The value is the name of the database table."""
 
     TRUTHS = "kept_truth"
     RUNS = "kept_run"
 
     @property
     def value_column(self) -> str:
-        """The column that the other table does not have: `relevance` of truths, or `score` of runs."""
+        """The column that only this table has: `relevance` for truths, `score` for runs."""
         return "relevance" if self is Shelf.TRUTHS else "score"
 
 
@@ -47,7 +47,10 @@ def add(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Store columns under a name that is free in this table, with the texts and durations that their file states."""
+    """Store a truth or a run under a name that is not used yet.
+
+    `facts` holds the query texts and video durations that its file states.
+    """
     value = spans.relevance if isinstance(spans, Truth) else spans.score
     columns = {key: getattr(spans, key) for key in _DTYPES} | {shelf.value_column: value}
     blobs = {
@@ -71,7 +74,7 @@ def add(
 
 
 def listed(db: Database, shelf: Shelf) -> list[Kept]:
-    """Return all kept truths, or all kept runs, in the order in which they were added."""
+    """Return the list entries of all stored truths, or of all stored runs, in the order in which they were added."""
     rows = db.conn.execute(
         "SELECT k.name, k.file, k.sha256, k.added_at, a.name, k.query_count, k.moment_count "
         f"FROM {shelf} k LEFT JOIN annotator a ON a.annotator_id = k.added_by ORDER BY k.{shelf}_id"
@@ -90,13 +93,13 @@ def _marked(db: Database) -> frozenset[tuple[str, float]]:
 
 
 def answered(db: Database, shelf: Shelf) -> dict[str, frozenset[str]]:
-    """Return the ids of the queries of each kept truth, or of each kept run, by its name."""
+    """Return the query ids of each stored truth, or of each stored run, by its name."""
     rows = db.conn.execute(f"SELECT name, queries FROM {shelf} ORDER BY {shelf}_id")
     return {name: frozenset(str(canonical(query)) for query in json.loads(queries)) for name, queries in rows}
 
 
 def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:
-    """Remove the truth or run of this name, and return it; None if there was none."""
+    """Remove the truth or run of this name, and return its list entry; None if there was none."""
     name = _stored(db, shelf, name)
     removed = next((kept for kept in listed(db, shelf) if kept.name == name), None)
     db.conn.execute(f"DELETE FROM {shelf} WHERE name = ?", [name])
@@ -104,7 +107,11 @@ def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:
 
 
 def facts(db: Database, shelf: Shelf, name: str) -> Facts:
-    """Return the query texts and video durations (s) that the kept file of this name, or its map of videos, states."""
+    """Return the query texts and video durations in seconds that came with a stored truth or run.
+
+    They come from its file. For a run that names videos by index, they may come from the JSON file of videos added with
+    it.
+    """
     stored = _stored(db, shelf, name)
     row = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [stored]).fetchone()
     texts, videos = map(json.loads, row) if row else ({}, {})
@@ -120,10 +127,12 @@ def _stored(db: Database, shelf: Shelf, name: str) -> str:
 
 
 def load(db: Database, shelf: Shelf, name: str) -> Spans | None:
-    """Return the kept columns of this name; None if there are none. Messages about them show the name as their file.
+    """Return the stored truth or run of this name; None if there is none.
+
+    Later error messages about it use this name in place of a file name.
 
     Raises:
-        ProjectError: the columns are damaged in the database.
+        ProjectError: the arrays are damaged in the database.
     """
     columns = [*_DTYPES, shelf.value_column]
     row = db.conn.execute(

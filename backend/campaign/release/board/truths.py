@@ -1,6 +1,6 @@
-"""Read the ground truths that a project has without a kept file: its own splits, and the truths of its releases.
+"""Read the ground truths that a project provides by itself: its own splits, and the truths of its releases.
 
-*Reads* settled pairs; releases and their files. *Writes* nothing.
+*Reads* pairs with a final grade; releases and their files. *Writes* nothing.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,10 @@ OWN_TRUTHS = {"settled val": Split.VAL, "settled test": Split.TEST}
 
 @dataclass(frozen=True, slots=True)
 class ReleasedTruth:
-    """The truth of one split of a release; `sha256` is that of the release."""
+    """The ground truth of one split of a release.
+
+    `file` is its name within the release, such as `val.json`; `sha256` is the hash of the release's manifest.
+    """
 
     release: str
     file: str
@@ -38,13 +41,13 @@ class ReleasedTruth:
 
 @in_charge
 def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth:
-    """Return the truth of the finished `val` or `test` queries, as a release made now would write it.
+    """Return the ground truth of the split `val` or `test`, as a release made now would contain it.
 
-    Unfinished queries are left out: their pairs that still wait for grades would count against every run that finds
-    one.
+    Queries that have pairs without a final grade are left out, because a run that finds such a pair would be scored as
+    wrong.
 
     Raises:
-        ProjectError: `split` is neither val nor test, or no query of it is finished and has a settled pair.
+        ProjectError: `split` is neither val nor test, or the truth would have no query.
     """
     if split not in (Split.VAL, Split.TEST):
         raise ProjectError(said("{split!r} is not val or test: only these are judged", split=split))
@@ -67,16 +70,19 @@ def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth
 
 
 def own_queries(project: Project, by: Lead | Operator) -> tuple[list[QueryCounts], list[QueryCounts]]:
-    """Return two lists: the queries in the project's own truths, and the queries that will join them later.
+    """Return two lists: the queries in the project's own truths, and those that will be added once they are finished.
 
-    A query in the second list has settled pairs already, but other pairs of it still wait for grades.
+    A query in the second list has pairs with a final grade, but some of its other pairs still wait for grades.
     """
     preview = release_preview(project, by)
     return list(preview.queries), [query for query in preview.unfinished if query.settled]
 
 
 def released_truths(project: Project, by: Lead | Operator) -> dict[str, ReleasedTruth]:
-    """Return the truths of releases whose files still exist, by the names that people choose from; newest first."""
+    """Return the ground truths of releases whose zip still exists, the newest release first.
+
+    The keys are the names under which users choose them, such as `release release-1, val`.
+    """
     return {
         f"release {release.name}, {split}": ReleasedTruth(release.name, f"{split}.json", release.sha256)
         for release in list_releases(project, by)
@@ -87,17 +93,17 @@ def released_truths(project: Project, by: Lead | Operator) -> dict[str, Released
 
 
 def load_released(project: Project, by: Lead | Operator, name: str, truth: ReleasedTruth) -> Truth:
-    """Return the truth of a release. `name` stands for its file in messages.
+    """Return the ground truth of a release. Error messages use `name` in place of a file name.
 
     Raises:
-        ProjectError: the release is gone.
+        ProjectError: the release no longer exists.
         InputError: its zip is damaged.
     """
     return truth_file(_bytes(project, by, truth), name)
 
 
 def released_texts(project: Project, by: Lead | Operator, truth: ReleasedTruth) -> dict[str, str]:
-    """Return the texts of a release's queries by id."""
+    """Return the query texts of a release's split, by query id."""
     queries: list[dict[str, Any]] = msgspec.json.decode(_bytes(project, by, truth))
     return {str(query["query_id"]): query["query"] for query in queries}
 

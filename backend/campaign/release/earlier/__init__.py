@@ -1,1 +1,1 @@
-"""Import and summarise the judgements of earlier campaigns."""
+"""Import and summarise the judgements of earlier campaigns, which were graded elsewhere."""

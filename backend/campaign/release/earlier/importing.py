@@ -1,9 +1,10 @@
-"""Import the judgements of an earlier campaign, and its pairs if there is a file of pairs.
+"""Import the judgements of an earlier campaign, which was graded elsewhere, with its pairs if their file is given.
 
-*Reads* a file of raw annotations, perhaps a file of pairs; pairs, queries, moments, people. *Writes* video, moment,
-caption, query, batch, pair, seat, annotator, judgement, consensus, agenda and one event: all of it in one
-transaction, or nothing. Every row becomes a judgement at a seat of its own, as faithfully as the seats allow. The
-report counts irregularities of the files. docs/decisions/015-earlier-campaigns.md explains the choices.
+*Reads* a file of raw annotations (one row per grade), perhaps a file of pairs; pairs, queries, moments, people.
+*Writes* video, moment, caption, query, batch, pair, seat (one annotator's place on a pair), annotator, judgement,
+consensus, agenda (batches with free seats) and one event: all of it in one transaction, or nothing. Every row becomes
+one judgement with its own seat. The report counts irregularities of the files, such as repeated rows.
+docs/decisions/015-earlier-campaigns.md explains the choices.
 """
 
 import gc
@@ -46,7 +47,10 @@ _Row = TypeVar("_Row")
 
 @contextmanager
 def _no_collector() -> Iterator[None]:
-    """Switch Python's garbage collector off: the rows have no cycles, and it would scan a million rows repeatedly."""
+    """Switch Python's garbage collector off in a block that creates a million rows, which it would scan repeatedly.
+
+    The rows have no reference cycles, so nothing needs to be collected.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -65,12 +69,13 @@ def import_judgements(
     Args:
         project: the project to import into.
         raw: CSV with one row per grade.
-        pairs: CSV with one row per pair; without it, pairs that the project does not know have only a number.
+        pairs: CSV with one row per pair; None if there is none. Then pairs that are not in the project get only a
+            number, without query and moment.
         now: seconds since 1970.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: every problem of both files, with its row; nothing was imported.
+        InputError: the files have problems, all of which are listed with their rows; nothing was imported.
         ProjectError: this file was imported before.
     """
     described = (file_bytes(pairs), pairs.name) if pairs else None
@@ -87,18 +92,18 @@ def take(
     progress: Progress | None = None,
     may_be_ungraded: bool = False,
 ) -> JudgementsReport:
-    """Do the work of `import_judgements` for files in memory.
+    """Import the raw annotations of an earlier campaign from files in memory, completely or not at all.
 
     Args:
         project: the project to import into.
-        raw: content and name of the file of raw annotations.
-        pairs: content and name of the file of pairs.
+        raw: (content, name) of the file of raw annotations, a CSV with one row per grade.
+        pairs: (content, name) of the file of pairs; None if there is none.
         now: seconds since 1970.
         progress: called with (name of the step, steps done, all steps).
-        may_be_ungraded: whether the raw annotations may be a header alone.
+        may_be_ungraded: whether the raw annotations may have no rows, only a header.
 
     Raises:
-        InputError: every problem of both files, with its row; nothing was imported.
+        InputError: the files have problems, all of which are listed with their rows; nothing was imported.
         ProjectError: this file was imported before.
     """
     content, file = raw
@@ -120,7 +125,7 @@ def take(
 
 
 class _Import:
-    """One import, inside its transaction."""
+    """One import of an earlier campaign, inside its database transaction."""
 
     def __init__(
         self, project: Project, db: Database, campaign: EarlierCampaign, now: float, progress: Progress | None
@@ -131,7 +136,7 @@ class _Import:
         self.described = {pair.pair_id for pair in campaign.pairs}
 
     def clashes(self) -> Iterator[Problem]:
-        """Yield each contradiction between the files and the project."""
+        """Yield a problem for each contradiction between the imported files and the project."""
         file = self.campaign.raw_file
         judged = earlier.judged_pairs(self.db)
         for grade in self.campaign.grades:
@@ -150,7 +155,10 @@ class _Import:
         yield from earlier_pairs.clashes(self.db, self.campaign, self.known)
 
     def run(self, digest: str) -> JudgementsReport:
-        """Add everything, update derived tables and return the report; `digest` is the SHA-256 of the raw file."""
+        """Store the pairs, annotators and judgements, update the tables derived from them, and return the report.
+
+        `digest` is the SHA-256 of the file of raw annotations.
+        """
         batch_size = project_rows.campaign(self.db).batch_size
         added = earlier_pairs.add(self.db, self.campaign, self.known, batch_size=batch_size, now=self.now)
         by_number = sorted(self.graded - self.described - self.known.keys())
@@ -224,9 +232,12 @@ class _Import:
         )
 
     def _add_people(self) -> tuple[dict[str, AnnotatorId], int]:
-        """Add the workers that the project lacks; return the number of every worker, and how many are new.
+        """Add an annotator for each worker of the files whose name the project does not have yet.
 
-        A worker whose name the project has already is taken for the same person.
+        A worker with a name that the project has is taken for the same person.
+
+        Returns:
+            The annotator id of every worker, and how many annotators were added.
         """
         numbers: dict[str, AnnotatorId] = {}
         lacking = []
@@ -251,11 +262,14 @@ class _Import:
         return numbers, len(new)
 
     def _judgeable(self) -> set[int]:
-        """Return the pairs whose moment is known, so that people can go on judging them."""
+        """Return the ids of pairs that annotators can still grade: those whose moment is known."""
         return self.described | {pair_id for pair_id, query_moment in self.known.items() if query_moment is not None}
 
     def _seats(self, person_ids: dict[str, AnnotatorId]) -> Iterator[NewSeat]:
-        """Yield the judged seats of every graded pair, and the free seats of pairs that people may go on judging."""
+        """Yield a seat (an annotator's place on a pair) for each imported grade, and free seats for missing grades.
+
+        Only pairs that annotators can still grade get free seats.
+        """
         judgeable = self._judgeable()
         rule = cache(consensus_rule(self.db))
         for pair_id, together in groupby(self.campaign.grades, key=lambda grade: grade.pair_id):
@@ -280,7 +294,7 @@ class _Import:
             )
 
     def _counted(self, step: str, rows: Iterable[_Row], total: int) -> Iterator[_Row]:
-        """Yield the rows, and report progress after every 5000 of them."""
+        """Yield the rows, and report progress after every 5000 rows."""
         for done, row in enumerate(rows):
             if self.progress and done % 5000 == 0:
                 self.progress(step, min(done, total), total)

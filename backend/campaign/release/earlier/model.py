@@ -16,7 +16,13 @@ PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 
 
 class EarlierGrade(NamedTuple):
-    """One row of the raw annotations, with the seat that it takes; a field is None if the file does not state it."""
+    """One row (grade) of the raw annotations; a field is None if the file does not state it.
+
+    `seat_no` numbers the grades of a pair from 1. Each grade takes one seat (an annotator's place on the pair).
+    `repeat` says whether the same worker graded the pair in an earlier row. `row` is the line in the file, from 1.
+    `graded_at` is in seconds since 1970. `active_ms` is the work time, and `elapsed_ms` the time from the first frame
+    to the key press, in milliseconds. `contexts` is how often the worker looked at the video around the clip.
+    """
 
     row: int
     pair_id: int
@@ -33,7 +39,11 @@ class EarlierGrade(NamedTuple):
 
 
 class EarlierPair(NamedTuple):
-    """One row of the file of pairs. `verdict` and `relevance` are as in the file, for comparison."""
+    """One row of the file of pairs; a field is None if the file does not state it.
+
+    `row` is the line in the file, from 1. `verdict` and `relevance` are texts as in the file; they are only compared
+    with the import's own results.
+    """
 
     row: int
     pair_id: int
@@ -50,7 +60,13 @@ class EarlierPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EarlierCampaign:
-    """The content of both files. If there are `problems`, it has only the rows that could be read."""
+    """The content of an earlier campaign's file of raw annotations and of its file of pairs, if there is one.
+
+    `re_opened` has the pairs that a lead gave to two more annotators after four grades. `durations` are those of the
+    videos, in seconds. `graded_twice` is how many pairs somebody graded more than once. `duplicate_rows` is how many
+    rows repeat the pair, worker and grade of an earlier row. If there are `problems`, only the rows that could be read
+    are included.
+    """
 
     raw_file: str
     pairs_file: str
@@ -70,7 +86,12 @@ class EarlierCampaign:
 
 @dataclass(frozen=True, slots=True)
 class JudgementsReport:
-    """Counts of what an import added, and of irregularities. Verdicts are counted for pairs that the file grades."""
+    """Counts of what an import of judgements added, and of irregularities in its files.
+
+    `renumbered` maps each worker whose id in the file is not their id in the project to their id in the project.
+    `pairs_known` pairs were in the project already. The counts of verdicts (`consensus`, `discarded`, `open`,
+    `adjudicated`) are about the pairs that the raw annotations grade.
+    """
 
     rows: int
     pairs: int

@@ -1,7 +1,7 @@
 """Import the pairs of an earlier campaign: as new pairs, or as pairs that the project has already.
 
-*Reads* a campaign's pairs; pairs, queries, moments. *Writes* video, moment, caption, query, batch, pair. Runs inside
-the transaction of `importing`, which adds the seats.
+*Reads* the pairs of the earlier campaign; the project's pairs, queries, moments. *Writes* video, moment, caption,
+query, batch, pair. Runs inside the transaction of `importing`, which adds the seats (annotators' places on the pairs).
 """
 
 from collections import defaultdict
@@ -44,7 +44,10 @@ class AddedPairs:
 
 
 def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair | None]) -> Iterator[Problem]:
-    """Yield each contradiction between the pairs of the file and the project."""
+    """Yield a problem for each contradiction between the file of pairs and the project.
+
+    `known` has the (query, moment) of each pair in the project, by pair id.
+    """
     taken = {query_moment: pair_id for pair_id, query_moment in known.items() if query_moment is not None}
     project_queries = _queries(db)
     known_s = corpus.video_durations(db)
@@ -69,7 +72,8 @@ def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair 
 def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str, int | None]]) -> int | None:
     """Return how many pairs have another verdict or relevance in the file than in the project.
 
-    None if the file states no verdict and no relevance.
+    A verdict is the outcome of grading, such as `consensus` or `discarded`. `verdicts` has the (verdict, relevance) of
+    the pairs in the project. The result is None if the file states neither.
     """
     stated = [pair for pair in pairs if (pair.verdict, pair.relevance) != (None, None)]
     if not stated:
@@ -83,7 +87,7 @@ def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str,
 
 
 def _as_number(text: str) -> float | None:
-    """Return a relevance as other programs write it (3 or 3.0); None if empty, and -1.0 if it is no number."""
+    """Return a relevance text as a number, so that 3 equals 3.0; None if it is empty, -1.0 if it is no number."""
     try:
         return float(text)
     except ValueError:
@@ -126,7 +130,10 @@ def _misplaced(pair: EarlierPair, duration_s: float | None) -> str | None:
 def add(
     db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair | None], *, batch_size: int, now: float
 ) -> AddedPairs:
-    """Add the videos, moments, queries and batches that the pairs need; return the pairs that the project lacks."""
+    """Add the videos, moments, queries and batches of the pairs that the project lacks, and return these pairs.
+
+    `known` has the (query, moment) of each pair in the project, by pair id.
+    """
     new = [pair for pair in campaign.pairs if pair.pair_id not in known]
     videos, added_moments = _add_moments(db, new, campaign.durations)
     moments = earlier.moment_ids(db)
@@ -158,11 +165,10 @@ def _add_moments(db: Database, pairs: list[EarlierPair], durations: dict[str, fl
 def _add_queries(
     db: Database, pairs: Sequence[EarlierPair], moments: dict[Span, int], source: str
 ) -> tuple[dict[str, int], int, int]:
-    """Add the queries that the project lacks, in the order of the file, whose name is `source`.
+    """Add the queries that the project lacks, in the order of the file of pairs, whose name is `source`.
 
     Returns:
-        The number in the project of every query, by its text; how many queries are new; and how many have another
-        number in the file.
+        The project's query id by query text; how many queries are new; and how many have another id in the file.
     """
     numbers = {text: int(query.query_id) for text, query in _queries(db).items()}
     by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)
@@ -192,7 +198,7 @@ def _add_queries(
 
 
 def _captions(db: Database) -> dict[int, list[tuple[int, str]]]:
-    """Return the captions (number, text) of every moment, published captions first."""
+    """Return the (caption id, text) of all captions by moment id, published captions first."""
     captions: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for caption in (*corpus.published_captions(db), *captions_rows.rewritten_captions(db)):
         captions[caption.moment_id].append((caption.caption_id, caption.text.strip()))
@@ -204,5 +210,5 @@ def _queries(db: Database) -> dict[str, QueryRow]:
 
 
 def _moment(pair: EarlierPair) -> CaptionedMoment:
-    """Return a pair's moment with its caption; if the file has none, the query's text takes its place."""
+    """Return a pair's moment with its caption; the query text if the file has no caption."""
     return CaptionedMoment(*pair.span, pair.caption or pair.query, pair.row)

@@ -1,4 +1,4 @@
-"""Summarise a file of raw annotations, and measure how well its annotators agree, without a project."""
+"""Summarise a file of raw annotations (one row per grade), and measure inter-annotator agreement, without a project."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,9 @@ from backend.scoring.statistics.bootstrap import RESAMPLES
 
 
 def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
-    """Apply the consensus rule to a raw annotation CSV, and compute agreement over it.
+    """Return counts and statistics of a raw annotation CSV by name: grades, verdicts and inter-annotator agreement.
+
+    The consensus rule is applied, which derives each pair's final grade from its grades.
 
     Args:
         file: the CSV.
@@ -36,7 +38,10 @@ def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
 
 
 def read_raw_file(file: Path, scale: str | None) -> tuple[RawAnnotations, int, Rounding]:
-    """Return a file's annotations, and the tolerance and rounding of the scale (of TVR-Ranking if `scale` is None)."""
+    """Return a file's annotations, and the tolerance and rounding of the scale.
+
+    Without `scale`, it is the scale of TVR-Ranking.
+    """
     if scale is None:
         return read_raw(file_bytes(file), file.name), PUBLISHED_TOLERANCE, Rounding.HALF_UP
     grading = scale_file.load_scale(scale)
@@ -44,7 +49,7 @@ def read_raw_file(file: Path, scale: str | None) -> tuple[RawAnnotations, int, R
 
 
 def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = RESAMPLES) -> AgreementBoard:
-    """Return the agreement board of a raw annotation CSV, without figures by query, split and day.
+    """Return the agreement statistics of a raw annotation CSV, without those by query, split and day.
 
     Args:
         file: CSV with the columns pair_id, worker, relevance and perhaps round and adjudicated.
@@ -52,7 +57,7 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
         resamples: number of resamples of the pairs for 95 % intervals; 0 leaves intervals out.
 
     Raises:
-        InputError: every problem of the file.
+        InputError: the file has problems, all of which are listed.
     """
     graded, _ = _graded(file, scale)
     return rules.measure(graded, no_origins(graded), resamples=resamples)
@@ -61,12 +66,15 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
 def other_relevances_of_file(
     file: Path, *, scale: str | None = None, progress: Progress | None = None
 ) -> AggregatorReport:
-    """Return the relevances that mean, median and Dawid-Skene give for a raw annotation CSV."""
+    """Compare the final grades of a raw annotation CSV with those that mean, median and Dawid-Skene would give.
+
+    The final grades follow from the consensus rule. The CSV has the columns of `agreement_of_file`.
+    """
     graded, names = _graded(file, scale)
     return aggregators.report(graded, names, progress=steps_of(progress, aggregators.LEARNING))
 
 
 def _graded(file: Path, scale: str | None) -> tuple[GradedPairs, Sequence[str]]:
-    """Return the grades of a file and the names of its pairs, on the scale of TVR-Ranking if `scale` is None."""
+    """Return the grades of a file and the ids of its pairs, on the scale of TVR-Ranking if `scale` is None."""
     raw, tolerance, rounding = read_raw_file(file, scale)
     return raw.graded(tolerance, rounding), raw.pairs

@@ -1,6 +1,6 @@
 """SQL for the import of an earlier campaign: read and add rows in bulk.
 
-Every function runs inside the transaction of `importing`. Rows come as iterables, because there are hundreds of
+Every function runs inside the transaction of `importing`. Rows are given as iterables, because there are hundreds of
 thousands of them.
 """
 
@@ -18,7 +18,7 @@ KnownPair = tuple[str, Span]
 
 
 class NewPair(NamedTuple):
-    """A pair to add. If only its number is known, all other fields are None."""
+    """A pair to add to the database. If only its id is known, all other fields are None."""
 
     pair_id: int
     batch_id: int | None = None
@@ -29,7 +29,11 @@ class NewPair(NamedTuple):
 
 
 class NewSeat(NamedTuple):
-    """A seat to add: judged by somebody, or free."""
+    """A seat (an annotator's place on a pair) to add: with the annotator who graded, or free.
+
+    `seat_no` counts from 1. `annotator_id` is None for a free seat. `repeat` says whether the annotator also graded the
+    pair at an earlier seat.
+    """
 
     pair_id: int
     seat_no: int
@@ -38,7 +42,11 @@ class NewSeat(NamedTuple):
 
 
 class NewJudgement(NamedTuple):
-    """A judgement to add."""
+    """A judgement (stored grade) to add to the database.
+
+    `graded_at` is in seconds since 1970. `active_ms` is the work time, and `elapsed_ms` the time from the first frame
+    to the key press, in milliseconds. `contexts` is how often the annotator looked at the video around the clip.
+    """
 
     pair_id: int
     seat_no: int
@@ -53,7 +61,7 @@ class NewJudgement(NamedTuple):
 
 
 def subject(digest: str) -> str:
-    """Return the subject of an import's event, for the file with this SHA-256."""
+    """Return the text that identifies an import of the file with this SHA-256 in the event log."""
     return f"judgements:{digest[:16]}"
 
 
@@ -67,7 +75,7 @@ def imported_at(db: Database, digest: str) -> float | None:
 
 
 def known_pairs(db: Database) -> dict[int, KnownPair | None]:
-    """Return the query and moment of every pair by its number; None for a pair of which only the number is known."""
+    """Return the (query text, moment) of every pair, by pair id; None for a pair whose query and moment are unknown."""
     rows = db.conn.execute(
         "SELECT p.pair_id, q.text, v.name, m.start_s, m.end_s FROM pair p LEFT JOIN query q USING (query_id) "
         "LEFT JOIN moment m USING (moment_id) LEFT JOIN video v USING (video_id)"
@@ -76,18 +84,18 @@ def known_pairs(db: Database) -> dict[int, KnownPair | None]:
 
 
 def judged_pairs(db: Database) -> set[int]:
-    """Return the numbers of the pairs that have a judgement."""
+    """Return the ids of the pairs that have a judgement."""
     return {row[0] for row in db.conn.execute("SELECT DISTINCT pair_id FROM judgement")}
 
 
 def moment_ids(db: Database) -> dict[Span, int]:
-    """Return the number of every moment by its span."""
+    """Return the id of every moment, by (video, start, end)."""
     rows = db.conn.execute("SELECT name, start_s, end_s, moment_id FROM moment JOIN video USING (video_id)")
     return {(r[0], r[1], r[2]): r[3] for r in rows}
 
 
 def person_ids(db: Database) -> set[int]:
-    """Return the numbers of all people."""
+    """Return the ids of all users."""
     return {row[0] for row in db.conn.execute("SELECT annotator_id FROM annotator")}
 
 
@@ -98,13 +106,16 @@ def batch_ids(db: Database) -> dict[tuple[int, int], int]:
 
 
 def verdicts(db: Database) -> dict[int, tuple[str, int | None]]:
-    """Return verdict and relevance of every pair that is not open."""
+    """Return the (verdict, relevance) of each pair by pair id. Pairs without a verdict yet are left out.
+
+    A verdict is the outcome of grading, such as `consensus` or `discarded`.
+    """
     rows = db.conn.execute("SELECT pair_id, verdict, relevance FROM consensus")
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
 def add_people(db: Database, people: Iterable[tuple[Person, bool]], *, at: float) -> None:
-    """Add annotators under their numbers; the flag says whether the annotator is simulated."""
+    """Add annotators, given as (person, whether they are simulated)."""
     db.conn.executemany(
         "INSERT INTO annotator (annotator_id, name, role, simulated, created_at) VALUES (?, ?, ?, ?, ?)",
         ((p.annotator_id, p.name, Role.ANNOTATOR.value, int(simulated), at) for p, simulated in people),
@@ -112,7 +123,7 @@ def add_people(db: Database, people: Iterable[tuple[Person, bool]], *, at: float
 
 
 def add_queries(db: Database, queries: Iterable[tuple[int, str, int | None, Split]], source: str) -> None:
-    """Add queries, given as (number, text, caption, split), after all others in judging order.
+    """Add queries, given as (id, text, caption id, split), to be handed out after all others.
 
     A query without a caption gets the name of its file, `source`, as its source.
     """
@@ -127,7 +138,7 @@ def add_queries(db: Database, queries: Iterable[tuple[int, str, int | None, Spli
 
 
 def add_batches(db: Database, batches: Iterable[tuple[int, int]], *, at: float) -> None:
-    """Add open batches, given as (query, number)."""
+    """Add open batches, given as (query id, number of the batch within the query)."""
     db.conn.executemany(
         "INSERT INTO batch (query_id, number, opened_at) VALUES (?, ?, ?)",
         ((query_id, number, at) for query_id, number in batches),
@@ -137,7 +148,8 @@ def add_batches(db: Database, batches: Iterable[tuple[int, int]], *, at: float) 
 def close_gaps(db: Database) -> None:
     """Renumber the batches of each query 1, 2, 3, ... without gaps.
 
-    Gaps arise because batches are numbered by rank, and pairs of a later pooling have much higher ranks.
+    Gaps arise because batches are numbered by rank, and pairs from a later pooling (adding the top predictions of runs)
+    have much higher ranks.
     """
     db.conn.execute(
         "UPDATE batch SET number = (SELECT count(*) FROM batch o WHERE o.query_id = batch.query_id "
@@ -146,7 +158,7 @@ def close_gaps(db: Database) -> None:
 
 
 def add_pairs(db: Database, pairs: Iterable[NewPair]) -> None:
-    """Add pairs, without seats."""
+    """Add pairs, without seats (annotators' places on them)."""
     db.conn.executemany(
         "INSERT INTO pair (pair_key, pair_id, batch_id, query_id, moment_id, rank, similarity, encoder) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -155,17 +167,17 @@ def add_pairs(db: Database, pairs: Iterable[NewPair]) -> None:
 
 
 def remove_seats(db: Database, pair_ids: Collection[int]) -> None:
-    """Remove the seats of these pairs, which nobody has judged, so that new seats can be added to the pairs."""
+    """Remove the seats (annotators' places) of pairs without judgements, so that imported seats can replace them."""
     db.conn.executemany("DELETE FROM seat WHERE pair_id = ?", ((pair_id,) for pair_id in pair_ids))
 
 
 def add_seats(db: Database, seats: Iterable[NewSeat]) -> None:
-    """Add seats, judged or free."""
+    """Add seats (annotators' places on pairs), graded or free."""
     db.conn.executemany("INSERT INTO seat (pair_id, seat_no, annotator_id, repeat) VALUES (?, ?, ?, ?)", seats)
 
 
 def add_judgements(db: Database, judgements: Iterable[NewJudgement]) -> None:
-    """Add the judgements of judged seats."""
+    """Add imported judgements; their seats must exist."""
     db.conn.executemany(
         "INSERT INTO judgement (pair_id, seat_no, annotator_id, grade, graded_at, active_ms, elapsed_ms, contexts, "
         "event_key, simulated, revision, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)",

@@ -1,1 +1,1 @@
-"""Freeze, keep, validate, compare, import and export releases."""
+"""Make, store, check, compare, import and export releases."""

@@ -1,6 +1,6 @@
 """Write the dataset card (`README.md`) of a release, and draw its figures.
 
-The same release documents always give the same files, byte for byte.
+The same release content always gives the same files, byte for byte.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ Rows = list[dict[str, Any]]
 
 
 def figures(documents: Documents) -> dict[str, bytes]:
-    """Return every figure of the card as a PNG, by file name."""
+    """Return every figure of the dataset card as a PNG, by file name."""
     from backend.scoring import drawing
 
     values = {name: measure(queries) for name, queries, _ in parts(documents)}
@@ -42,12 +42,12 @@ def figures(documents: Documents) -> dict[str, bytes]:
 
 
 def markdown() -> str:
-    """Return the Markdown that shows the figures in the card. Card and figures lie in the same folder."""
+    """Return the part of the dataset card that shows the figures, as Markdown. They lie in the card's folder."""
     return "\n" + "\n".join(f"![{_ALT_TEXTS[name]}]({name}.png)\n" for name in _FIGURES)
 
 
 def bars_of(values: Sequence[float]) -> Rows:
-    """Return the bars (`low`, `high`, `count`) of a histogram of seconds, all of one width.
+    """Return a histogram of durations in seconds as bars of equal width: `low`, `high` and `count` of each.
 
     The last bar counts all values from the 99th percentile on.
 
@@ -108,10 +108,11 @@ def _relevances(documents: Documents, values: Mapping[str, TruthValues]) -> "alt
 def _shares(
     counted: Mapping[str, Counter[int]], across: str, title: str, sorted_by: Sequence[int] | None = None
 ) -> "alt.Chart":
-    """Return a bar chart of whole numbers: a bar's height is the share of a split that has the number.
+    """Return a bar chart that compares how a number, such as words per query, is distributed in the splits.
 
-    The bars of the splits stand side by side at each number. `across` is the title of the axis of numbers, and
-    `sorted_by` gives the numbers on it in order.
+    For each number it has one bar per split: the share of the split's queries or moments with this number. `counted`
+    maps each split to its counts by number. `across` is the title of the axis of numbers, and `sorted_by` gives the
+    numbers on it in order.
     """
     import altair as alt
 
@@ -182,7 +183,7 @@ _MOST_LISTED = 20
 
 
 def card(contents: Contents, statistics: ReleaseStatistics) -> str:
-    """Return the dataset card as Markdown; it refers to the figures in the same folder."""
+    """Return the dataset card of a release as Markdown; it links to the figures in the same folder."""
     grading, counts, truth, guidelines = contents.grading, contents.counts, contents.truth, contents.guideline
     spread = Counter(
         moment["relevance"]
@@ -226,15 +227,19 @@ Two grades that {agreement} are a consensus on their mean, rounded {half}.
 
 
 def _re_opened(contents: Contents) -> str:
-    """Return the table row that counts re-opened pairs; empty if there are none."""
+    """Return the card's table row that counts re-opened pairs; an empty text if there are none.
+
+    A lead has asked two more annotators to grade such a pair.
+    """
     rule = f"| pairs re-opened for two more people; of six grades the middle two decide (`{RE_OPENED_RULE}`) |"
     return f"{rule} {contents.re_opened} |\n" if contents.re_opened else ""
 
 
 def _left_out(contents: Contents) -> str:
-    """Return a list that counts the queries and pairs left out of the truth, and the unfinished queries in the truth.
+    """Return the card's list of queries and pairs that are missing in the released ground truth, with their numbers.
 
-    It is empty if there are none.
+    The list also counts queries that are in the truth although some of their pairs still need grades. The text is empty
+    if there is nothing to list.
     """
     selection = contents.selection
     reasons = [
@@ -249,7 +254,7 @@ def _left_out(contents: Contents) -> str:
 
 
 def _terms(terms: Terms) -> str:
-    """Return the section about the licence and how to cite the release."""
+    """Return the card's section about the licence and how to cite the release."""
     licence = (
         f"Licence: {terms.licence}."
         if terms.licence
@@ -260,7 +265,7 @@ def _terms(terms: Terms) -> str:
 
 
 def _captions(contents: Contents) -> str:
-    """Return the section about the kind of captions, and how rewriting changed them (the paper's Table 3)."""
+    """Return the card's section about the kind of captions, and how rewriting changed them (the paper's Table 3)."""
     changes, undescribed = contents.rewriting, contents.undescribed
     undescribed_note = (
         f"\nMoments that nobody described: {undescribed:,}; their captions are null.\n" if undescribed else ""

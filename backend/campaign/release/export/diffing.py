@@ -1,4 +1,4 @@
-"""Compare two releases, and compute the statistics of one. Each is a folder or a zip.
+"""Compare two releases, or compute the statistics of one. A release is a folder or a zip.
 
 *Reads* releases. *Writes* nothing.
 """
@@ -31,7 +31,7 @@ _PAIRS, _RAW = "raw_query_moment_pair.csv", "raw_annotation.csv"
 
 
 class _Manifest(msgspec.Struct):
-    """The fields of a manifest that this module reads; published releases have no manifest."""
+    """The fields of a release's `manifest.json` that this module reads, with defaults for releases without one."""
 
     scale: list[object] = []
     batch_size: int = _BATCH_SIZE
@@ -41,9 +41,10 @@ class _Manifest(msgspec.Struct):
 
 
 def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
-    """Return the content of a release that is compared, and the time at which the project was in this state.
+    """Return the content of a release for a comparison, and the time of the last change that it includes.
 
-    The time looks like `2026-03-14T09:26:53+00:00`, and is empty if the manifest does not state it.
+    The time looks like `2026-03-14T09:26:53+00:00`, and is empty if the manifest does not state it. `name` is what to
+    call the release; None takes the name of its file.
 
     Raises:
         InputError: the path cannot be read as a release.
@@ -84,7 +85,7 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
 
 
 def diff_releases(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:
-    """Return the changes from one release to another.
+    """Return the differences between two releases, each the path of a folder or zip.
 
     `progress` is called with (name of the step, steps done, all steps).
 
@@ -98,7 +99,10 @@ def diff_releases(before: Path, after: Path, *, progress: Progress | None = None
 def read_both(
     before: tuple[Path, str | None], after: tuple[Path, str | None], progress: Progress | None
 ) -> list[tuple[ComparedRelease, str]]:
-    """Read two releases, each given as (path, name), as `read` does."""
+    """Read two releases, each given as (path, name to call it), and return what `read` returns for each.
+
+    `progress` is called with (name of the step, steps done, all steps).
+    """
     releases = []
     for done, (place, name) in enumerate((before, after), start=1):
         if progress:
@@ -110,7 +114,10 @@ def read_both(
 
 
 def diff_csv(diff: ReleaseDiff) -> str:
-    """Return every change as CSV, one row each: first changes of queries, which have no moment, then of pairs."""
+    """Return every difference between two releases as CSV, one row each: first queries, then pairs.
+
+    The columns of the moment are empty for a query.
+    """
     queries = (
         (change.query_id, "", "", "", "", "", change.before, change.after, change.reason) for change in diff.queries
     )
@@ -142,9 +149,9 @@ def _manifest(files: ReleaseFiles) -> _Manifest:
 
 
 def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
-    """Return the verdict and the grades of every pair of a release.
+    """Return the verdict and the grades of every pair of a release, by moment.
 
-    The answer is empty if the files lack the columns that ReelRank's own releases have.
+    The dict is empty if the files lack the columns that ReelRank's own releases have.
     """
     if _PAIRS not in files.places or _RAW not in files.places:
         return {}
@@ -179,24 +186,27 @@ _NEEDED = ("pair_id", "query_id", "split", "rank", "verdict")
 
 
 def release_statistics(folder: Path) -> ReleaseStatistics | None:
-    """Return the paper's Tables 1 and 4 for a release, by split and for both; None if it has no graded truth.
+    """Return the statistics of a release (the paper's Tables 1 and 4), for each split and for both together.
+
+    Returns None if the release has neither `val.json` nor `test.json`.
 
     Raises:
-        InputError: a file has not the format of a release.
+        InputError: a file does not have the format of a release.
     """
     content = documents(folder)
     return None if content is None else statistics(content)
 
 
 def documents(path: Path) -> Documents | None:
-    """Return the documents of a release; None if it has neither `val.json` nor `test.json`.
+    """Return the content of a release from which its statistics are computed.
 
-    Without `manifest.json`, the scale and batch size of TVR-Ranking are assumed. A relevance above the scale extends
-    it, so that none is left out. Without a file of pairs with rank and verdict, the documents have no pairs, and so no
-    figures about batches and verdicts.
+    Returns None if it has neither `val.json` nor `test.json`. Without `manifest.json`, the scale and batch size of
+    TVR-Ranking are assumed. If a moment has a higher relevance than the scale, the scale is extended. If the release
+    has no file of pairs with rank and verdict, `pairs` is empty, and there are no statistics about batches and
+    verdicts.
 
     Raises:
-        InputError: a file has not the format of a release.
+        InputError: a file does not have the format of a release.
     """
     with open_release(path) as files:
         if not any(file in files.places for file in TRUTH.values()):
@@ -228,7 +238,10 @@ def documents(path: Path) -> Documents | None:
 def _queries(
     files: ReleaseFiles, split: str, corpus: dict[str, float], problems: list[Problem]
 ) -> list[dict[str, Any]]:
-    """Return the queries of a split, and add their problems to `problems`."""
+    """Return the queries of a split, and add the problems of its file to `problems`.
+
+    `corpus` has the duration of each video in seconds, for moments that do not state it.
+    """
     name = TRUTH[split]
     if name not in files.places:
         return []
@@ -253,7 +266,10 @@ def _queries(
 
 
 def _handed_out(files: ReleaseFiles) -> Iterator[JudgedPair]:
-    """Yield the pairs that were handed out, with their number of grades; nothing if the release does not state them."""
+    """Yield the pairs that annotators were given, with their numbers of grades.
+
+    There are none if the release lacks the files or columns for this.
+    """
     if _PAIRS not in files.places or _RAW not in files.places:
         return
     pairs = read_csv(files.read(_PAIRS), _PAIRS, (), _NEEDED, may_be_empty=True)

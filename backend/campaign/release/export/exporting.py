@@ -1,13 +1,15 @@
-"""Export the state of a project in the form of TREC, Parquet or QVHighlights.
+"""Export the content of a release in the formats of TREC, Parquet or QVHighlights.
 
 *Reads* everything that a release holds. *Writes* one folder (complete or not at all), and nothing in the project: only
-releases in the form of TVR-Ranking are kept, named and compared.
+releases in the format of TVR-Ranking are stored, named and compared.
 
-TREC has documents, not moments, so each pair is a document. A run has no pairs: `reelrank match-run` gives each of its
-predictions the pair that it matches at one IoU threshold. QVHighlights asks each query of one video and has no grades,
-so a moment becomes a window if its relevance reaches a threshold. Its saliency scores are grades of clips of two
-seconds; nobody gave such grades here, so there are none. In the form of Parquet, `README.md` begins with YAML for
-Hugging Face.
+TREC ranks documents, not moments, so each pair of a query and a moment is a document. The command `reelrank match-run`
+converts a run for it: each prediction becomes the pair that it matches at one IoU threshold.
+
+QVHighlights asks each query of one video and has no grades, so a moment becomes a window if its relevance reaches a
+threshold. There are no saliency scores, because nobody graded clips of two seconds here.
+
+With Parquet, `README.md` begins with YAML for Hugging Face.
 """
 
 import hashlib
@@ -60,7 +62,7 @@ TREC_COLUMNS = ("pair_id", "query_id", "video", "start", "end", "relevance")
 
 
 def trec_files(contents: Contents) -> dict[str, bytes]:
-    """Return the files of the TREC form, by name."""
+    """Return the files of an export for TREC tools, by name."""
     files: dict[str, bytes] = {}
     texts: list[str] = []
     for split in (Split.VAL, Split.TEST):
@@ -89,7 +91,10 @@ and no line.
 
 
 def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
-    """Return the files of the QVHighlights form, by name. Moments of relevance `threshold` or more become windows."""
+    """Return the files of an export in the format of QVHighlights, by name.
+
+    Moments of relevance `threshold` or more become windows.
+    """
     return {
         f"{split.value}.jsonl": b"".join(
             msgspec.json.encode(line) + b"\n"
@@ -101,7 +106,10 @@ def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
 
 
 def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, Any]]:
-    """Return one line per video of a query, ordered by the rank of its first window; windows are ordered by start.
+    """Return the lines of a query in the format of QVHighlights: one per video that has relevant moments.
+
+    A moment is relevant, and becomes a window, from relevance `threshold` on. Lines are ordered by the rank of their
+    first window, and windows by start. `qid` is the id of the line's best-ranked pair.
 
     >>> moments = [{"pair_id": n, "video_name": video, "timestamp": [n, n + 2], "duration": 9.0, "relevance": grade}
     ...            for n, (video, grade) in enumerate([("a", 3), ("b", 4), ("a", 4), ("a", 1)])]
@@ -135,7 +143,7 @@ def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, An
 
 
 def qvhighlights_text(contents: Contents, threshold: int) -> str:
-    """Return the part of `README.md` that explains the files of the QVHighlights form."""
+    """Return the part of an export's `README.md` that explains the files in the format of QVHighlights."""
     queries = [query for documents in contents.truth.values() for query in documents]
     without = sum(not windows_by_video(query, threshold) for query in queries)
     return QVHIGHLIGHTS_TEXT.format(threshold=threshold, queries=len(queries), without=without)
@@ -155,13 +163,13 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 def form_card(contents: Contents, form: str, explanation: str, tables: Sequence[MadeTable]) -> str:
-    """Return the text of `README.md`.
+    """Return the text of an export's `README.md`.
 
     Args:
         contents: content of the release.
-        form: name of the form.
-        explanation: text that explains the files of the form.
-        tables: the tables of Parquet. If there are any, the text begins with YAML.
+        form: name of the format.
+        explanation: text that explains the files of this format.
+        tables: the tables of a Parquet export, which are described in YAML at the start; empty for other formats.
     """
     counts, terms, selection = contents.counts, contents.terms, contents.selection
     simulated = (
@@ -191,7 +199,10 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 
 
 def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
-    """Return the YAML at the start of `README.md`. Its values are written as JSON, so no text can make it invalid."""
+    """Return the YAML that describes the Parquet tables to Hugging Face, for the start of `README.md`.
+
+    Its values are written as JSON, so no text can make it invalid.
+    """
     configs: dict[str, list[MadeTable]] = {}
     for table in tables:
         configs.setdefault(table.config, []).append(table)
@@ -228,7 +239,7 @@ def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
 
 
 def _licence(licence: str) -> dict[str, str]:
-    """Return the fields for a licence in Hugging Face's names: SPDX names in lower case, others under `other`."""
+    """Return the YAML fields for a licence: SPDX names in Hugging Face's spelling, other licences as `other`."""
     if licence in LICENCES:
         return {"license": _OTHER_NAMES.get(licence, licence.lower())}
     return {"license": "other", "license_name": licence} if licence else {}
@@ -236,7 +247,11 @@ def _licence(licence: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class FormReport:
-    """What an export wrote. `windows` counts the moments whose relevance reaches `threshold`; QVHighlights only."""
+    """A summary of an export in another format than TVR-Ranking's.
+
+    `place` is the folder. `simulated` counts grades that a demo made up. `windows` counts the moments whose relevance
+    reaches `threshold`; both are None except for QVHighlights.
+    """
 
     place: Path
     sha256: str
@@ -259,7 +274,7 @@ def export_form(
     threshold: int | None = None,
     progress: Progress | None = None,
 ) -> FormReport:
-    """Write the queries, moments and relevances of a release in one of the other forms.
+    """Write the queries, moments and relevances of a release in the format of TREC, Parquet or QVHighlights.
 
     Args:
         project: the project.
@@ -271,7 +286,7 @@ def export_form(
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        ProjectError: see `freezing.require_ready`; or the threshold is no relevance above 0.
+        ProjectError: no query can be released, the folder cannot be made, or the threshold is not a relevance above 0.
         EncoderUnavailable: the encoder of the candidate lists, which Parquet needs, cannot be found.
     """
     form, options = ReleaseForm(form), options or ReleaseOptions()
@@ -331,7 +346,10 @@ def _level(project: Project, form: ReleaseForm, threshold: int | None) -> int:
 def _training(
     project: Project, encoder: Encoder | None, part: Path, options: ReleaseOptions, progress: Progress | None
 ) -> dict[int, Path]:
-    """Write the training sets as JSON, and return their files by size."""
+    """Write the training sets as JSON into a temporary folder, and return their files by size.
+
+    The size is how many moments each query has.
+    """
     folder = part / _TRAINING
     folder.mkdir()
     published = options.with_published
@@ -340,7 +358,10 @@ def _training(
 
 
 def _manifest(contents: Contents, form: ReleaseForm, level: int, part: Path) -> bytes:
-    """Return the manifest of a release, with the form and the files of this folder."""
+    """Return the manifest of an export, with the format and the SHA-256 of each file in the folder `part`.
+
+    `level` is the lowest relevance of a window, for QVHighlights.
+    """
     files = sorted(path for path in part.rglob("*") if path.is_file())
     hashes = {file.relative_to(part).as_posix(): file_sha256(file) for file in files}
     document = manifest(contents, statistics(statistics_documents(contents)), hashes)

@@ -1,9 +1,9 @@
-"""Freeze a release: graded truth, pseudo training sets, raw annotations and a manifest with hashes.
+"""Make a release: graded truth, pseudo training sets, raw annotations and a manifest with hashes.
 
-*Reads* everything in one snapshot; every form of a release is written from the result of `read`. *Writes* one folder
+*Reads* everything in one snapshot; every format of a release is written from the result of `read`. *Writes* one folder
 (complete or not at all), a release row and an event.
 
-Names of people never leave the project: raw annotations have their numbers instead.
+Names of people never leave the project: the raw annotations have ids instead.
 """
 
 import hashlib
@@ -52,7 +52,10 @@ from backend.store.connection import reading
 
 
 def read(project: Project, options: ReleaseOptions) -> Contents:
-    """Return the content of a release without its training sets, which `pseudo_train.write` writes."""
+    """Return the content of a release, read from the database in one snapshot, without its training sets.
+
+    `pseudo_train.write` writes the training sets.
+    """
     with reading(project.store) as db:
         selection = select(releases.query_counts(db), options)
         all_pairs = reviews.all_pairs(db)
@@ -99,14 +102,19 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
 
 @in_charge
 def release_preview(project: Project, by: Lead | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
-    """Return which queries a release made now would include, and which not. This is fast enough for every page view."""
+    """Return which queries a release made now would include and leave out. This is fast enough for every page view."""
     with reading(project.store) as db:
         return select(releases.query_counts(db), options or ReleaseOptions())
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReport:
-    """What a new release holds. `place` is its folder or its zip; `unsettled` counts the pairs that are not settled."""
+    """A summary of a new release.
+
+    `place` is its folder, or its zip if no folder was made. `again` says whether the project had the same release
+    already, and `kept` is the path of its zip in the project. `unsettled` counts the pairs that have no final grade
+    yet, `simulated` the grades that a demo made up.
+    """
 
     place: Path
     name: str
@@ -136,26 +144,26 @@ def export_release(
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseReport:
-    """Freeze a release in the form of TVR-Ranking, as a folder, as a zip that the project keeps, or both.
+    """Make a release in the format of TVR-Ranking: as a folder, as a zip stored in the project, or both.
 
-    Its captions are the imprecise captions, if captions were rewritten. The same state of a project always gives the
-    same release, byte for byte.
+    Its captions are the imprecise captions (without names), if captions were rewritten. The same state of a project
+    always gives the same release, byte for byte.
 
     Args:
         project: the project.
         by: the person who asks for it.
-        out: folder to make; it must not exist, or be empty. With None, the project only keeps the zip.
+        out: folder to make; it must not exist, or be empty. With None, the release is only stored as a zip.
         options: what the release includes.
         name: name of the release; None takes the name of an earlier release with the same content, or
             the next `release-N`.
         notes: notes about the release, for the project's list.
-        keep: whether the project keeps it as a zip.
+        keep: whether the project stores it as a zip.
         now: seconds since 1970, recorded with the person.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        ProjectError: see `require_ready`; the name is invalid or that of another release; or three releases hold the
-            same content and there are no notes that explain another one.
+        ProjectError: no query can be released; the folder cannot be made; the name is invalid or taken; or three
+            releases have the same content, and no notes explain another one.
         EncoderUnavailable: the encoder of the candidate lists, which the training sets need, cannot be found.
     """
     options = options or ReleaseOptions()
@@ -194,7 +202,7 @@ def export_release(
 
 
 def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions, out: Path | None = None) -> None:
-    """Refuse a release that is bound to fail, before work that takes minutes.
+    """Raise an error early if a release could not be made, before work that takes minutes.
 
     Raises:
         ProjectError: the release would have no query, or `out` cannot become a new folder.
@@ -229,7 +237,7 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
 
 @contextmanager
 def _staging(project: Project) -> Iterator[Path]:
-    """Yield a temporary folder for a release that the project only keeps as a zip, and delete it afterwards."""
+    """Yield a temporary folder for the files of a release that is only stored as a zip; delete it afterwards."""
     folder = project.folder / FOLDER
     make_private_folder(folder)
     with new_files(folder) as own:
@@ -242,7 +250,7 @@ def _staging(project: Project) -> Iterator[Path]:
 def _fill(
     project: Project, encoder: Encoder | None, part: Path, options: ReleaseOptions, progress: Progress | None
 ) -> tuple[Contents, bytes]:
-    """Write a release into a folder; return its content, and the bytes of its manifest."""
+    """Write all files of a release into the folder `part`; return its content, and the bytes of its manifest."""
     # Training sets may take long, so they are written before the snapshot of the judgements.
     pseudo_train.write(
         project, encoder, part, pseudo_train.TOPS, with_published=options.with_published, progress=progress
@@ -252,7 +260,7 @@ def _fill(
 
 
 def tables(contents: Contents) -> dict[str, bytes]:
-    """Return the files of a release by name, without training sets, card and manifest."""
+    """Return the data files of a release by name, without training sets, dataset card and manifest."""
     return {
         **{f"{split.value}.json": json_of(documents) for split, documents in contents.truth.items()},
         "video_corpus.json": json_of(contents.videos),
@@ -262,7 +270,10 @@ def tables(contents: Contents) -> dict[str, bytes]:
 
 
 def _write(contents: Contents, part: Path) -> bytes:
-    """Add all files of a release to a folder that has its training sets; return the bytes of the manifest."""
+    """Write all files of a release except the training sets, which are in the folder `part` already.
+
+    Returns the bytes of the manifest.
+    """
     release_documents = statistics_documents(contents)
     counts = statistics(release_documents)
     files = {**tables(contents), "README.md": card(contents, counts).encode(), **figures(release_documents)}
@@ -289,7 +300,7 @@ def write_pseudo_train(
         project: the project.
         out: the folder.
         tops: the sizes: how many moments of each query a file holds.
-        where: the machine that encodes sentences.
+        where: where sentences are encoded: in processes of this machine, or on a cluster.
         progress: called with (name of the step, steps done, all steps).
 
     Returns:

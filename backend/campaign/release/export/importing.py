@@ -2,8 +2,8 @@
 
 *Reads* the folder or zip of a release. *Writes* a whole project, or nothing. The project gets everything that the
 release holds: queries with their splits, moments, captions, pairs, every grade, the decisions of leads and the
-training lists. A release of the new project holds the same as the original release. Pairs and grades are imported
-like those of any earlier campaign.
+candidate lists of training queries. A release of the new project holds the same as the original release. Pairs and
+grades are imported like those of any earlier campaign.
 """
 
 from collections import defaultdict
@@ -61,7 +61,12 @@ _AS_RELEASED = "as in the release that the project came from"
 
 @dataclass(frozen=True, slots=True)
 class ReleaseImport:
-    """The numbers of imported items, and the report about the judgements."""
+    """Counts of what an import of a release added to the new project.
+
+    `queries` counts the queries by split. `training_lists` counts the training queries with candidate lists.
+    `adjudicated` counts the pairs that leads decided, and `blocked` the pairs whose clip could not be shown.
+    `judgements` reports on the grades.
+    """
 
     queries: dict[str, int]
     """Number of queries by split."""
@@ -89,13 +94,13 @@ def import_release(
     Args:
         path: the folder or zip of the release.
         folder: the folder of the new project.
-        encoder: the encoder of the project if the release does not name a known one; None is the default encoder.
+        encoder: name of the project's encoder, used if the release names no known one; None for the default encoder.
         kind: the kind of that encoder.
         now: seconds since 1970.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: the release has problems, all of which are listed, or lacks a file; nothing is made then.
+        InputError: the release has problems, all of which are listed, or lacks a file; no project is made.
         ProjectError: the folder already holds a project.
     """
     usual = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
@@ -122,10 +127,10 @@ def import_release(
 
 
 def _set_grading(db: Database, manifest: SourceManifest) -> None:
-    """Set the scale, tolerance and rounding of the release.
+    """Give the project the scale, tolerance and rounding of a release.
 
-    If a scale that ReelRank knows has the same labels, tolerance and rounding, its other texts are stored too.
-    Otherwise the project has only grades and labels.
+    A release states only the labels of its grades. If ReelRank knows a scale with the same labels, tolerance and
+    rounding, its longer texts are stored too.
     """
     labels = [meaning.label for meaning in manifest.scale]
     released = (labels, manifest.tolerance, manifest.rounding)
@@ -172,7 +177,7 @@ def _fill(project: Project, release: SourceRelease, now: float, progress: Progre
 
 
 def _add_moments(db: Database, release: SourceRelease, now: float) -> int:
-    """Add videos, moments and captions (imprecise ones too, if the release has them); return the number of moments."""
+    """Add the videos, moments and captions of a release, imprecise captions included; return the number of moments."""
     pairs = release.campaign.pairs
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["published_caption"])
     published = dict(zip(table.rows, table.columns.get("published_caption", ()), strict=False))
@@ -200,7 +205,10 @@ def _add_moments(db: Database, release: SourceRelease, now: float) -> int:
 
 
 def _add_imprecise(db: Database, returned: list[ReturnedMoment], now: float) -> None:
-    """Add the imprecise captions of the release. Where it leaves one out, the caption's rewrite counts as rejected."""
+    """Add the imprecise captions of a release: rewrites of published captions without names.
+
+    If the release has no caption for a moment, the rewrite of its published caption is recorded as rejected.
+    """
     numbers = moment_ids(db)
     by_moment = {numbers[moment.span]: moment for moment in returned}
     rejected: set[str] = set()
@@ -216,7 +224,10 @@ def _add_imprecise(db: Database, returned: list[ReturnedMoment], now: float) -> 
 
 
 def _add_lists(db: Database, release: SourceRelease, query_rows: list[QueryRow], now: float) -> int:
-    """Add the candidates that were handed out and the lists of training queries; return the number of these lists."""
+    """Add the candidates of a release: those that were handed out, and the lists of its training queries.
+
+    Returns the number of training queries with a list.
+    """
     numbers = moment_ids(db)
     number_of = {query.text: query.query_id for query in query_rows if query.split is not Split.TRAIN}
     judged = returning.ranked(release.campaign).items()
@@ -245,7 +256,10 @@ def _add_lists(db: Database, release: SourceRelease, query_rows: list[QueryRow],
 def _add_sources(
     db: Database, release: SourceRelease, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
 ) -> None:
-    """Add the sources of the candidates, with their ranks. A release states neither their scores nor exact spans."""
+    """Add the sources of the candidates, such as the runs of systems, with each candidate's rank in its sources.
+
+    A release states neither the scores that a source gave nor the exact spans that it found.
+    """
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["sources"])
     cells = dict(zip(table.rows, table.columns.get("sources", ()), strict=False))
     spans_by_label: dict[str, list[FoundSpan]] = defaultdict(list)
@@ -260,7 +274,10 @@ def _add_sources(
 
 
 def _decide(project: Project, release: SourceRelease, now: float) -> int:
-    """Add the decisions of leads, and return their number. One new lead is their author: a release names nobody."""
+    """Add the relevances that leads decided on, and return how many there are.
+
+    Their author is one new lead, because a release names nobody.
+    """
     table = read_csv(release.raw, RAW, ["pair_id"], ["adjudicated"], may_be_empty=True)
     relevances, _ = pair_checks.read_decided(table, RAW, release.campaign.pairs, PAIRS)
     if not relevances:
@@ -280,7 +297,11 @@ def _decide(project: Project, release: SourceRelease, now: float) -> int:
 
 
 def _block(project: Project, release: SourceRelease, now: float) -> int:
-    """Block the open pairs of finished queries, whose clip could not be shown; return their number."""
+    """Mark clips that could not be shown when the release was made, so that nobody is asked to grade their pairs.
+
+    These are the clips of pairs without a final grade in queries that the release counts as finished. Returns the
+    number of these pairs.
+    """
     unfinished = release.manifest.unfinished_queries
     if unfinished is None:
         return 0

@@ -1,8 +1,8 @@
-"""Keep releases as named zips under `releases/`, and list, download and compare them.
+"""Store releases as named zips under `releases/`, and list, download and compare them.
 
-*Reads* release, its files, the acts of leads. *Writes* release, files, an event. The name of a zip has the hash of its
-content, so making the same release again makes the same file. The row is written after the file, so no row names a
-file that does not exist yet.
+*Reads* release, its files, the log of what leads did to pairs. *Writes* release, files, an event. The name of a zip has
+the hash of its content, so making the same release again makes the same file. The database row is written after the
+file, so no row names a file that does not exist yet.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ def keep(project: Project, part: Path, sha256: str) -> tuple[Path, str]:
 
 
 def root_name(name: str, sha256: str) -> str:
-    """Return the name for the zip of a release and for the folder in it, with characters that any file system takes.
+    """Return the name of a release's zip and of the folder in it, with characters that are valid on any file system.
 
     >>> root_name("My films (2)", "0123456789abcdef")
     'My-films-2-0123456789ab'
@@ -62,7 +62,7 @@ def root_name(name: str, sha256: str) -> str:
 
 
 def pack(folder: Path, file: Path, root: str) -> None:
-    """Write the files of a folder into a zip, sorted by name, within one folder.
+    """Write the files of a folder into a zip, sorted by name, inside one folder of the zip.
 
     Args:
         folder: the folder of a release; it has no subfolders.
@@ -91,7 +91,7 @@ def record(
     archive: tuple[Path, str] | None,
     now: float,
 ) -> tuple[str, bool]:
-    """Record a new release; return its name, and whether the project had it already.
+    """Store the record of a new release; return its name, and whether the project had it already.
 
     If an earlier release has the same content, and `name` is None or the name of that release, no new release is
     recorded. `archive` is the path of the zip and its SHA-256.
@@ -141,10 +141,10 @@ def discard(project: Project, archive: tuple[Path, str] | None) -> None:
 
 
 def require_free(project: Project, name: str | None, sha256: str, notes: str) -> None:
-    """Refuse a release that `record` would refuse, before it is packed.
+    """Refuse a release that `record` would refuse, before its files are packed.
 
     Raises:
-        ProjectError: see `record`.
+        ProjectError: the name was used before, or three releases hold the same content and there are no notes.
     """
     with reading(project.store) as db:
         existing, used_names = releases.all_releases(db), releases.used_names(db)
@@ -156,9 +156,9 @@ def require_free(project: Project, name: str | None, sha256: str, notes: str) ->
 def _identical_release(
     existing: Sequence[ReleaseRow], sha256: str, name: str | None, *, needs_zip: bool
 ) -> ReleaseRow | None:
-    """Return the first release in the list with this manifest hash and this name (None for any name).
+    """Return the first existing release with this manifest hash and this name; None if there is none.
 
-    With `needs_zip`, releases without a zip are left out. The answer is None if no release fits.
+    A `name` of None fits any release. With `needs_zip`, releases without a zip are ignored.
     """
     return next(
         (
@@ -208,14 +208,14 @@ def check_new_release(project: Project, by: Lead | Operator, name: str, notes: s
 
 @in_charge
 def next_release_name(project: Project, by: Lead | Operator) -> str:
-    """Return the name that the next release gets if nobody chooses one."""
+    """Return the name that the next release gets if the user chooses none."""
     with reading(project.store) as db:
         return next_name(releases.used_names(db))
 
 
 @in_charge
 def list_releases(project: Project, by: Lead | Operator) -> list[KeptRelease]:
-    """Return the releases made so far, the newest first."""
+    """Return the releases of a project, the newest first, without removed ones."""
     with reading(project.store) as db:
         rows = releases.all_releases(db)
     return [_list_entry(project, row) for row in rows]
@@ -223,10 +223,10 @@ def list_releases(project: Project, by: Lead | Operator) -> list[KeptRelease]:
 
 @in_charge
 def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
-    """Return the path of a release's zip, after comparing the file with its recorded hash.
+    """Return the path of a release's zip, after checking that its hash is the recorded one.
 
-    A project may come from a stranger, and its database may name any file on this machine. So the zip has to be in the
-    folder of releases.
+    A project may come from a stranger, and its database may name any file on this machine. So the zip must be in the
+    project's folder of releases.
 
     Raises:
         ProjectError: there is no release of this name; or its zip is missing, outside the folder, or changed.
@@ -279,12 +279,12 @@ def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
 def release_changes(
     project: Project, by: Lead | Operator, before: str, after: str, *, progress: Progress | None = None
 ) -> ReleaseDiff:
-    """Return the changes from one release to another, with what leads did to the pairs in between.
+    """Return the differences between two releases, with what leads did to the pairs in the time between them.
 
     Args:
         project: the project.
         by: the person who asks for it.
-        before: the name of a kept release, or the path of a folder or zip.
+        before: the name of a stored release, or the path of a folder or zip.
         after: the name or path of the other release.
         progress: called with (name of the step, steps done, all steps).
 
@@ -315,7 +315,7 @@ def release_changes(
 
 
 def damaged_releases(project: Project, db: Database) -> Iterator[str]:
-    """Yield a message for each release whose manifest or zip differs from what was recorded."""
+    """Yield a message for each release whose manifest or zip is missing or differs from what was recorded."""
     for row in releases.all_releases(db):
         if hashlib.sha256(row.manifest.encode()).hexdigest() != row.sha256:
             yield f"{row.name}: its manifest was changed"
@@ -359,12 +359,15 @@ def _list_entry(project: Project, row: ReleaseRow) -> KeptRelease:
 
 
 def zip_of(project: Project, stored: str) -> Path | None:
-    """Return the path of a zip; None if, with links resolved, it is outside the folder of releases."""
+    """Return the path of a release's zip; None if it is outside the folder of releases, with links resolved.
+
+    `stored` is the path as recorded, relative to the project's folder.
+    """
     file = project.file(stored)
     return None if leads_out(file, project.folder / FOLDER) else file
 
 
 def file_sha256(file: Path) -> str:
-    """Return the SHA-256 of a file, which is read in parts."""
+    """Return the SHA-256 of a file, in hexadecimal digits. Large files are read piece by piece."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

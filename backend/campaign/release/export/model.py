@@ -1,4 +1,4 @@
-"""The content of a release before it is written in any form, and what is stored and reported about releases."""
+"""Data classes of releases: their content before it is written in any format, and what is stored and reported."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,7 +26,7 @@ Document = dict[str, Any]
 
 
 class Adjudicated(StrEnum):
-    """The choice whether adjudicated pairs are in the released truth."""
+    """Whether pairs whose relevance a lead decided are in the released truth."""
 
     INCLUDE = "include"
     """Adjudicated pairs are in the truth like other pairs, and marked."""
@@ -36,11 +36,11 @@ class Adjudicated(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOptions:
-    """The choices that a person makes for a release.
+    """A user's choices for a release.
 
     Attributes:
-        adjudicated: whether adjudicated pairs are in the truth.
-        unfinished: whether unfinished queries are included too.
+        adjudicated: whether pairs whose relevance a lead decided are in the truth.
+        unfinished: whether queries are included that still have pairs to grade.
         with_published: whether published captions are included, in their own field.
     """
 
@@ -79,10 +79,11 @@ class ReleaseRow:
 
 @dataclass(frozen=True, slots=True)
 class KeptRelease:
-    """A release as lists of releases show it: its author, its content and its settings.
+    """A stored release as lists of releases show it: its author, its content and its settings.
 
-    `megabytes` is the size of its zip, None if that is missing. The counts are None if an older ReelRank, which did not
-    write them, made the manifest.
+    `state_of` is the time of the last change that it includes. `megabytes` is the size of its zip, None if that is
+    missing. `val_queries`, `test_queries` and `moments` are None if an older version of ReelRank made the release.
+    `made_at` is in seconds since 1970; `made_by` is a name, None for the command line.
     """
 
     name: str
@@ -103,9 +104,10 @@ class KeptRelease:
 
 @dataclass(frozen=True, slots=True)
 class QueryCounts:
-    """Counts of the pairs in the open batches of a validation or test query.
+    """Counts of a validation or test query's pairs by their state, over the batches (groups of pairs) opened so far.
 
-    `waiting` counts the pairs that are open or escalated and not blocked: somebody may still have to grade them.
+    `waiting` pairs still need grades; pairs whose clip cannot be shown are not among them. `consensus` pairs have a
+    relevance from grades, and `adjudicated` pairs one that a lead decided.
     """
 
     query_id: QueryId
@@ -118,7 +120,7 @@ class QueryCounts:
 
     @property
     def finished(self) -> bool:
-        """Whether the query has pairs and none of them waits for grades."""
+        """Whether the query has pairs and none of them still needs grades."""
         return self.pairs > 0 and self.waiting == 0
 
     @property
@@ -129,12 +131,16 @@ class QueryCounts:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSelection:
-    """The validation and test queries that a release includes and leaves out; each list is in judging order.
+    """The validation and test queries that a release includes and leaves out.
+
+    Each list has the order in which queries are handed out.
+
+    `moments` counts the graded moments in the release, and `adjudicated` those of them whose relevance a lead decided.
 
     Attributes:
         queries: the queries in the release.
-        unfinished: queries left out because some of their pairs wait for grades.
-        without_relevance: queries left out because none of their pairs can be in the truth.
+        unfinished: queries left out because some of their pairs still need grades.
+        without_relevance: queries left out because none of their pairs has a relevance that may be released.
         unfinished_within: those of `queries` that are unfinished.
     """
 
@@ -156,7 +162,12 @@ class ReleaseSelection:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The content of a release without its training sets, read at one instant."""
+    """The content of a release without its training sets, read from the database in one snapshot.
+
+    `truth` has the queries of each split with their graded moments. `videos` maps each video name to (duration in
+    seconds, index). `raw` and `pairs` are the rows of `raw_annotation.csv` and `raw_query_moment_pair.csv`. `counts`
+    has counts of the whole project, and `guideline` the number of grades by guideline version.
+    """
 
     name: str
     """Name of the project."""
@@ -194,12 +205,12 @@ class Contents:
 
     @property
     def pooled(self) -> bool:
-        """Whether the candidates have other sources than captions."""
+        """Whether some candidates come from other sources than captions, such as the runs of systems."""
         return "sources" in self.pair_columns
 
     @property
     def chosen_by(self) -> str:
-        """The names of the candidate sources as Markdown; the name of the encoder if there are no sources."""
+        """The names of the sources of the candidates, as Markdown; the encoder's name if there are no sources."""
         return ", ".join(f"`{source.name}`" for source in self.sources) or f"`{self.counts['encoder']}`"
 
     @property
@@ -215,7 +226,7 @@ class Contents:
 
 
 class ReleaseForm(StrEnum):
-    """The other forms in which a release can be written, besides that of TVR-Ranking."""
+    """A format in which a release can be exported, besides that of TVR-Ranking."""
 
     TREC = "trec"
     PARQUET = "parquet"
@@ -224,7 +235,7 @@ class ReleaseForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MadeTable:
-    """A Parquet file that was written, and the configuration and the split of the dataset that it belongs to."""
+    """A Parquet file that was written, with the Hugging Face configuration and split that it belongs to."""
 
     config: str
     split: str

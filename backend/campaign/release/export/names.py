@@ -1,4 +1,4 @@
-"""Check the name and the notes of a new release. Pure."""
+"""Check the name and the notes of a new release. Pure functions."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 def proper_name(name: str | None) -> str | None:
-    """Return a valid name for a release, with spaces tidied; None, for the next `release-N`, if the name is blank.
+    """Return the name of a release without surplus spaces; None if it is blank, which stands for the next `release-N`.
 
     This does not check whether another release has the name.
 

@@ -31,7 +31,10 @@ Opener = Callable[[], IO[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFiles:
-    """The files of a release by name, such as `val.json`, or `data/val.parquet` for a file in a subfolder."""
+    """The files of a release by name, such as `val.json`, or `data/val.parquet` for a file in a subfolder.
+
+    `places` maps each name to a function that opens the file.
+    """
 
     name: str
     """Name of the folder, or of the zip without its ending."""
@@ -47,7 +50,7 @@ class ReleaseFiles:
             return stream.read()
 
     def sha256(self, file: str) -> str:
-        """Return the SHA-256 of a file, which is read in parts.
+        """Return the SHA-256 of a file, in hexadecimal digits. Large files are read piece by piece.
 
         Raises:
             InputError: the file cannot be read.
@@ -75,7 +78,8 @@ def open_release(path: Path) -> Iterator[ReleaseFiles]:
     """Open a release folder or zip, and yield its files.
 
     Raises:
-        InputError: the path is neither, or it is empty, too large, or a file of the folder is a link out of it.
+        InputError: the path is neither a folder nor a zip; it is empty or too large; or a file is a link out of the
+            folder.
     """
     if path.is_dir():
         places = {
@@ -114,7 +118,7 @@ def _opener(file: Path) -> Opener:
 
 
 def _without_folder(members: Mapping[str, Opener]) -> dict[str, Opener]:
-    """Return the files by name; if one folder holds all of them, the names are relative to it."""
+    """Return the files of a zip by name. If one folder holds all of them, the names are relative to it."""
     files = {name: member for name, member in members.items() if not _is_system_file(name)}
     tops = {PurePosixPath(name).parts[0] for name in files}
     if len(tops) == 1 and all("/" in name for name in files):

@@ -1,6 +1,7 @@
 """Write a release as Parquet in the layout of Hugging Face `datasets`: one file per table.
 
-The tables hold the same rows as the files of the release, in the same order. Empty CSV cells are null.
+The tables hold the same rows as the files of a release in the format of TVR-Ranking, in the same order. Empty CSV cells
+are null.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,11 +30,11 @@ _TYPES = {
 
 
 def write(contents: Contents, training: Mapping[int, Path], folder: Path) -> list[MadeTable]:
-    """Write all tables into a new folder `data/`, and return what was written.
+    """Write all tables of a release into a new folder `data/`, and return one entry for each.
 
     Args:
         contents: content of the release.
-        training: the JSON files of the training sets by size.
+        training: the JSON files of the training sets, by size (moments per query).
         folder: the folder in which `data/` is made.
     """
     (folder / "data").mkdir()
@@ -59,7 +60,10 @@ def write(contents: Contents, training: Mapping[int, Path], folder: Path) -> lis
 def _table(
     folder: Path, config: str, split: str, name: str, schema: Any, blocks: Iterator[list[dict[str, Any]]]
 ) -> MadeTable:
-    """Write one table. The same rows give the same bytes under the same version of Arrow."""
+    """Write one table as a Parquet file. `blocks` are its rows, some thousand at a time.
+
+    The same rows give the same bytes under the same version of Arrow.
+    """
     rows = 0
     path = folder / "data" / name
     with parquet.ParquetWriter(path, schema, compression="zstd") as file:
@@ -70,9 +74,9 @@ def _table(
 
 
 def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
-    """Return the schema of a query with its moments; `more` are further fields of its moments.
+    """Return the Arrow schema of a table with one query per row, and the query's moments as a list.
 
-    Training sets have no further fields.
+    `more` are further fields of the moments, as (name, type).
     """
     published = "published_caption" in contents.pair_columns
     fields = [*_MOMENT, *([("published_caption", pa.string())] if published else []), ("similarity", pa.float64())]
@@ -81,10 +85,10 @@ def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
 
 
 def _csv_schema(columns: Sequence[str]) -> Any:
-    """Return the schema of a CSV file.
+    """Return the Arrow schema of a table with the columns of a CSV file.
 
-    The column `adjudicated` is a number in both CSV files that have it: a relevance in the file of grades, and 0 or
-    1 in the file of pairs.
+    The column `adjudicated` is a number in both CSV files that have it: a relevance in the file of grades, and 0 or 1
+    in the file of pairs.
     """
     types = {**_TYPES, "adjudicated": pa.int64(), "simulated": pa.int64()}
     return pa.schema([(name, types.get(name, pa.string())) for name in columns])

@@ -59,7 +59,7 @@ def add(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Record a release; no other release may have its name."""
+    """Store the record of a new release; no other release may have its name."""
     db.conn.execute(
         'INSERT INTO "release" (created_at, created_by, manifest, sha256, name, notes, file, file_sha256) '
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -91,9 +91,9 @@ def remove(db: Database, release_id: int, reason: str, *, at: float, by: Annotat
 
 
 def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, str]]:
-    """Return (pair, sentence about what a lead did to it) for each act at or after `since` and before `until`.
+    """Return (pair, sentence about what a lead did to it) for each act in a time span, in time order.
 
-    `since` and `until` are in seconds since 1970.
+    The span begins at `since` and ends before `until`, in seconds since 1970.
     """
     rows = db.conn.execute(
         "SELECT d.pair_id, d.kind, d.relevance, d.reason, a.name FROM lead_act d "
@@ -109,7 +109,8 @@ def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, st
 def grades_by_guideline(db: Database) -> dict[int, int]:
     """Return, for each guideline version, the number of current grades that were given under it.
 
-    Imported grades and grades of probe pairs are left out. The newest version is always included.
+    Imported grades and grades of probe pairs (graded only to learn how deep judging must go) are left out. The newest
+    version always has an entry.
     """
     rows = db.conn.execute(
         "SELECT (SELECT max(version) FROM guideline_version WHERE since IS NULL OR since <= s.graded_at), count(*) "
@@ -121,9 +122,9 @@ def grades_by_guideline(db: Database) -> dict[int, int]:
 
 
 def last_change(db: Database) -> float:
-    """Return the time of the latest change: an event in `CHANGES`, a grade or a lead's decision.
+    """Return the time of the latest change that affects a release, in seconds since 1970.
 
-    The time is in seconds since 1970.
+    A change is a grade, a lead's decision, or an event of a kind in `CHANGES`.
     """
     marks = ", ".join("?" * len(CHANGES))
     at: float = db.conn.execute(
@@ -135,7 +136,10 @@ def last_change(db: Database) -> float:
 
 
 def query_counts(db: Database) -> list[QueryCounts]:
-    """Return the pair counts of all validation and test queries, in judging order; pairs of a probe do not count."""
+    """Return the pair counts of all validation and test queries, in the order in which they are handed out.
+
+    Pairs of probes (graded only to learn how deep judging must go) do not count.
+    """
     rows = db.conn.execute(
         """
         SELECT q.query_id, q.text, q.split, coalesce(s.pairs, 0), coalesce(s.waiting, 0), coalesce(s.consensus, 0),

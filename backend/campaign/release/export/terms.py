@@ -45,7 +45,7 @@ def set_release_terms(
         by: the person who sets them.
         licence: an SPDX name, or any text of one line.
         citation: how to cite a release, perhaps in BibTeX.
-        reason: why; required if they were set before.
+        reason: why they change; required if they were set before.
         now: seconds since 1970.
 
     Raises:

@@ -1,9 +1,9 @@
-"""Check a release in the form of TVR-Ranking, made by ReelRank or published elsewhere, and report every problem.
+"""Check a release in the format of TVR-Ranking, made by ReelRank or published elsewhere, and report every problem.
 
-This module also reads a release without problems, to make a project from it.
+The module also reads the content of a release without problems, to make a project from it.
 
-*Reads* a folder or a zip. *Writes* nothing. Needs no project. The report names the checks that were skipped because a
-file is missing; published releases, for example, have no manifest.
+*Reads* a folder or a zip. *Writes* nothing. No project is needed. The report names the checks that were skipped because
+a file is missing; published releases, for example, have no manifest.
 """
 
 import re
@@ -45,7 +45,7 @@ class _Grade(msgspec.Struct):
 
 
 class _Released(msgspec.Struct):
-    """The totals of a release that its manifest states."""
+    """The numbers of queries and moments of a release, as its manifest states them."""
 
     val_queries: int
     test_queries: int
@@ -54,7 +54,7 @@ class _Released(msgspec.Struct):
 
 
 class _Manifest(msgspec.Struct):
-    """The fields of a manifest that the checks read."""
+    """The fields of a release's `manifest.json` that the checks read, with defaults for older releases."""
 
     files: dict[str, str]
     scale: list[_Grade] = []
@@ -76,7 +76,8 @@ class ValidationReport:
         count: the number of all problems.
         checked: what was checked, one sentence each.
         not_checked: what could not be checked, and why.
-        found: the number of entries by file name or kind.
+        found: the number of entries that were read, by file name (such as `val.json`) or kind (`videos`, `grades`,
+            `pairs`).
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -87,11 +88,11 @@ class ValidationReport:
 
     @property
     def clean(self) -> bool:
-        """Whether there is no problem."""
+        """Whether the checks found no problem."""
         return not self.count
 
     def add(self, problems: Iterable[Problem]) -> None:
-        """Count problems, and keep the first `MOST`."""
+        """Add problems to the count, and keep only the first `MOST` of them."""
         for problem in problems:
             self.count += 1
             if len(self.problems) < MOST:
@@ -99,7 +100,7 @@ class ValidationReport:
 
 
 def validate_release(path: Path, *, progress: Progress | None = None) -> ValidationReport:
-    """Check a release in the form of TVR-Ranking, made by ReelRank or elsewhere, and return the report.
+    """Check a release in the format of TVR-Ranking, made by ReelRank or elsewhere, and report its problems.
 
     Args:
         path: the folder or zip of the release.
@@ -113,7 +114,7 @@ def validate_release(path: Path, *, progress: Progress | None = None) -> Validat
 
 
 def check_release(files: ReleaseFiles, *, progress: Progress | None = None) -> ValidationReport:
-    """Check a release that is open already, and return the report.
+    """Check a release whose folder or zip is open already, and report its problems.
 
     Raises:
         InputError: the files are no release.
@@ -124,17 +125,17 @@ def check_release(files: ReleaseFiles, *, progress: Progress | None = None) -> V
 
 
 def training_sets(files: ReleaseFiles) -> dict[int, str]:
-    """Return the names of the training sets' files, by size: `train_top20.json` has size 20."""
+    """Return the file names of a release's training sets by size: `train_top20.json` has size 20."""
     return {int(match[1]): name for name in files.places if (match := _TRAIN.fullmatch(name))}
 
 
 def grades_of(count: int) -> range:
-    """Return the grades of a scale with this number of grades; 0 stands for the scale of TVR-Ranking."""
+    """Return the grades of a scale with `count` grades; 0 stands for TVR-Ranking's scale, 0 to 4."""
     return range(count or PUBLISHED_HIGHEST + 1)
 
 
 class _Validation:
-    """All checks of one release, and the report that they write to."""
+    """A run of all checks on one release, with the report of their problems."""
 
     def __init__(self, files: ReleaseFiles, progress: Progress | None) -> None:
         self.files, self.progress = files, progress
@@ -157,7 +158,7 @@ class _Validation:
         return self.report
 
     def _manifest(self) -> Rule:
-        """Return the grading rule that the manifest states, and check the hashes of the files that it names."""
+        """Return the grading rule of a release from its manifest, and check the hashes of the release's files."""
         published = Rule(grades_of(0))
         if MANIFEST not in self.files.places:
             assumed = f"grades 0 to {PUBLISHED_HIGHEST} assumed"
@@ -195,7 +196,7 @@ class _Validation:
                 yield Problem(name, None, f"is an extra file: {MANIFEST} does not name it")
 
     def _totals(self, truth: list[Queries[GradedMoment]]) -> Iterator[Problem]:
-        """Yield the totals of the manifest that differ from those of the truth."""
+        """Yield a problem for each total of the manifest that differs from the truth."""
         if self.totals is None or len(truth) < len(TRUTH):
             return
         moments = [moment for file in truth for entry in file.entries for _, moment in entry.moments]
@@ -219,7 +220,7 @@ class _Validation:
         return durations
 
     def _queries(self, name: str, kind: type[_AnyMoment]) -> Queries[_AnyMoment] | None:
-        """Return the queries of a file, and report its problems; None if there is no such file."""
+        """Return the queries of a file, and add its problems to the report; None if there is no such file."""
         if name not in self.files.places:
             return None
         content = release_entries.read_queries(self.files.read(name), name, kind)
@@ -228,7 +229,7 @@ class _Validation:
         return content
 
     def _pairs(self, truth: list[Queries[GradedMoment]], spans: SpanFaults, rule: Rule) -> None:
-        """Check the grades and the pairs, and whether the truth follows from them."""
+        """Check the raw annotations and the file of pairs, and whether the truth follows from their grades."""
         if RAW not in self.files.places:
             self.report.not_checked.append(f"there is no {RAW}: whether its grades give the relevances")
             return
@@ -282,7 +283,10 @@ class _LabelledGrade(_Grade):
 
 
 class SourceManifest(msgspec.Struct):
-    """The fields of a manifest that an import reads, with defaults for published releases, which have no manifest."""
+    """The fields of `manifest.json` that the import of a release reads.
+
+    Their defaults are for published releases, which have no manifest.
+    """
 
     name: str = ""
     encoder: str | None = None
@@ -301,7 +305,12 @@ class SourceManifest(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class SourceRelease:
-    """The content of a release, from which a project is made."""
+    """The content of a release, from which a project can be made.
+
+    `training` is the largest training set; None if there is none. `raw` and `pairs` are the bytes of the raw
+    annotations and of the file of pairs, and `campaign` has both as data. `durations` are those of the videos, in
+    seconds.
+    """
 
     name: str
     manifest: SourceManifest
@@ -314,15 +323,17 @@ class SourceRelease:
 
     @property
     def encoder(self) -> str:
-        """Name of the encoder of the candidate lists; that of TVR-Ranking if the manifest states none."""
+        """Identity of the encoder of the candidate lists; the placeholder `imported` if the manifest states none."""
         return self.manifest.encoder or ENCODER
 
 
 def read_source(files: ReleaseFiles, path: Path) -> SourceRelease:
-    """Read everything that a project takes from a release without problems.
+    """Return everything that a new project takes over from a release.
+
+    The release must have no problems.
 
     Raises:
-        InputError: the release lacks its file of pairs or of grades.
+        InputError: the release lacks its file of pairs or of raw annotations.
     """
     missing = [name for name in (RAW, PAIRS) if name not in files.places]
     if missing:

@@ -40,7 +40,9 @@ class _Query(msgspec.Struct):
 
 
 def query_files(folder: Path) -> list[Path]:
-    """Return the query files of a release folder that are counted; none if the folder is no release.
+    """Return the files of a release folder whose queries are counted: val, test and the largest training set.
+
+    The list is empty if the folder is no release.
 
     Raises:
         InputError: one of the files is a link out of the folder.
@@ -51,10 +53,10 @@ def query_files(folder: Path) -> list[Path]:
 
 
 def read_release(folder: Path, *, progress: Steps | None = None) -> Holdings:
-    """Read the queries, pairs and durations of a release folder.
+    """Return the queries, pairs and video durations of a release folder.
 
     Raises:
-        InputError: a file has not the format of a release, or no query has a moment.
+        InputError: a file does not have the format of a release, or no query has a moment.
     """
     files = query_files(folder)
     queries: dict[str, list[str]] = {}
@@ -99,8 +101,8 @@ def file_statistics(
     Args:
         places: annotation files, or one folder of a release.
         format: format of the annotation files, as in `import_corpus`.
-        types: as in `import_corpus`.
-        columns: as in `import_corpus`.
+        types: the types of TVR's caption lines to count; None for those that the paper uses.
+        columns: maps the usual name of a column or field to its name in the files, such as `{"start": "begin"}`.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
@@ -129,7 +131,7 @@ def read(
     *,
     progress: Steps | None = None,
 ) -> Holdings:
-    """Read the queries, pairs and durations of annotation files, as `import` would read them.
+    """Return the queries, pairs and video durations of annotation files, read in the same way as for an import.
 
     Args:
         files: one file, or the files of the splits of one corpus.
@@ -138,7 +140,7 @@ def read(
         progress: called with (files read, all files).
 
     Raises:
-        InputError: every problem of the files.
+        InputError: the files have problems, all of which are listed.
     """
     queries: dict[str, list[str]] = {}
     pairs: Counter[Span] = Counter()
@@ -175,7 +177,7 @@ def read(
 
 
 def _notes(parsed: Parsed) -> list[str]:
-    """Return a note for each kind of entry of the file that is not counted."""
+    """Return a note for each kind of entry in an annotation file that is not counted, with the number of entries."""
     notes = [f"{left.count:,} not counted: {left.why}" for left in parsed.left_out]
     if parsed.merged:
         notes.append(f"{parsed.merged:,} not counted: it repeats an earlier one's video, span and caption")

@@ -14,13 +14,13 @@ Span = tuple[str, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The content of a corpus, project or release that statistics are computed from.
+    """The queries, moments and videos of a data set, from which its statistics are computed.
 
     Attributes:
         queries: maps each part (a file, or a split) to its query texts, with repetitions.
-        pairs: maps every moment to the number of queries that it goes with.
+        pairs: maps every moment to its number of queries.
         durations: maps every video to its duration in seconds; None where it is not known.
-        notes: sentences that a person should read beside the figures.
+        notes: sentences for the reader of the statistics, such as about entries that were not counted.
     """
 
     queries: Mapping[str, Sequence[str]]
@@ -48,7 +48,7 @@ class Statistics:
         words_per_query: mean over all queries.
         tokeniser: how texts were split into words.
         verb_list: name of the lexicon that verbs were looked up in.
-        notes: sentences that a person should read beside the figures.
+        notes: sentences for the reader of the statistics, such as about entries that were not counted.
     """
 
     parts: Mapping[str, int]
@@ -82,7 +82,7 @@ _STEP = 5_000
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text.
+    """Return the words of a text in lower case. An apostrophe within a word is part of it.
 
     >>> words("Phoebe's friends don't sit down: 2 T-shirts, “quoted”...")
     ["phoebe's", 'friends', "don't", 'sit', 'down', '2', 't', 'shirts', 'quoted']

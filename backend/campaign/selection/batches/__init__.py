@@ -1,1 +1,1 @@
-"""Decide about the next batch of a query: the rule that recommends it, and the decisions of leads."""
+"""Decide about the next batch of a query's candidates: the rule that recommends it, and the decisions of leads."""

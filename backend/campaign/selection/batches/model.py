@@ -1,4 +1,4 @@
-"""The next-batch rule: its values, its recommendation for a query, and leads' decisions. Pure.
+"""The rule that recommends whether to open the next batch of a query's candidates, and leads' decisions. Pure.
 
 TVR-Ranking opens a second batch if the last candidates of the first batch are still very relevant. It does not say how
 relevant they have to be; see docs/decisions/062-next-batch.md.
@@ -33,10 +33,11 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class BatchRule:
-    """When the next batch of a query is worth opening, judged by the last `last` candidates of its open batches.
+    """The condition under which it is worth giving the next batch of a query's candidates to annotators (opening it).
 
-    It is worth opening if the mean of their relevances is at least `mean`, or if at least `finds` of them have a
-    relevance of `grade` or more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
+    The rule looks at the last `last` candidates, by rank, of the batches that are open. One of two conditions has to
+    hold. Either the mean of their relevances is at least `mean`, or at least `finds` of them have a relevance of
+    `grade` or more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
     """
 
     last: int
@@ -69,7 +70,7 @@ class BatchRule:
 
     @property
     def _finds(self) -> str:
-        """The second condition in words; after the first one, the candidates are called "them"."""
+        """The condition on `finds` in words; if the condition on `mean` precedes it, candidates are called "them"."""
         finds = self.finds or 0
         if self.last == 1:
             return said("the last one is graded {grade} or more", grade=self.grade)
@@ -91,7 +92,11 @@ class BatchRule:
 
 @dataclass(frozen=True, slots=True)
 class BatchRuleVersion:
-    """One version of the rule: in force from `since` (None: from the beginning) until the next version."""
+    """One version of the rule that recommends next batches, and who set it when and why.
+
+    It is in force from `since` (seconds since 1970; None: from the beginning) until the next version. `by` is the
+    lead's name; None for a command, and for the first version.
+    """
 
     version: int
     since: float | None
@@ -103,7 +108,12 @@ class BatchRuleVersion:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """The recommendation of the rule for one query, with the numbers it rests on."""
+    """The recommendation of the rule for one query, with the numbers from which it follows.
+
+    `spoke` counts the candidates that the rule looked at. Of these, `known` counts those with a relevance, and `total`
+    is the sum of their relevances. `finds` counts those whose relevance is at least the grade that the rule names.
+    `word` is the recommendation.
+    """
 
     rule: BatchRule
     spoke: int
@@ -118,7 +128,7 @@ class RuleReading:
 
     @property
     def words(self) -> str:
-        """The numbers of the query beside those that the rule requires, then the recommendation, in words.
+        """The query's numbers, each with the number that the rule requires, then the recommendation, in words.
 
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 5, 12, 3, RuleWord.OPEN).words
         'mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open'
@@ -129,7 +139,7 @@ class RuleReading:
 
     @property
     def numbers(self) -> str:
-        """The numbers of the query beside those that the rule requires, in words, without the recommendation."""
+        """The query's numbers, each with the number that the rule requires, in words, without the recommendation."""
         parts = []
         if self.rule.mean is not None:
             wanted = _decimals(self.rule.mean)
@@ -158,7 +168,7 @@ class RuleReading:
 
 
 class NextState(StrEnum):
-    """The state of the next batch of a query."""
+    """The states of a query's next batch: ready to open, declined, waiting for grades, or without candidates."""
 
     READY = "ready"
     """The batch may be opened, and nobody has declined it."""
@@ -171,7 +181,10 @@ class NextState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeclinedBatch:
-    """A lead's decision not to open a batch, which is still in force."""
+    """A lead's decision not to open a batch. It is in force until somebody takes it back.
+
+    `by` is the lead's name; None if a command did it. `at` is in seconds since 1970.
+    """
 
     by: str | None
     """The name of the lead; None if a command did it."""
@@ -181,7 +194,11 @@ class DeclinedBatch:
 
 @dataclass(frozen=True, slots=True)
 class OpenedBatch:
-    """The newest batch of a query, if it is not the first one."""
+    """The newest batch of a query, if it is not the first one.
+
+    `by` is the name of the lead who opened it; None if a command did it. `at` is in seconds since 1970. `kept` says why
+    the batch cannot be taken back; it is empty if it can.
+    """
 
     number: int
     by: str | None
@@ -193,7 +210,12 @@ class OpenedBatch:
 
 @dataclass(frozen=True, slots=True)
 class NextBatch:
-    """The next batch of one query: its state, the rule's recommendation, and the decisions of leads."""
+    """The next batch of one query: its state, the rule's recommendation, and the decisions of leads.
+
+    `pairs` is the number of pairs that it would have; 0 if no candidates are left. `unsettled` counts the unsettled
+    pairs of the batches that are open, without those whose clip cannot be shown. `opened` is the query's newest batch;
+    None if that is the first.
+    """
 
     query_id: QueryId
     number: int
@@ -209,7 +231,10 @@ class NextBatch:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """The recommendation of the rule about one batch that may be opened and that nobody has declined."""
+    """The rule's recommendation whether to open one query's next batch, on which a lead may decide now.
+
+    `number` is the number of that batch, and `pairs` the number of pairs that it would have.
+    """
 
     query_id: QueryId
     query: str
@@ -221,7 +246,11 @@ class Suggested:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """The recommendations of the rule for every query whose next batch is to be decided about, in judging order."""
+    """The rule's recommendations for all queries on whose next batch a lead may decide now, in judging order.
+
+    `declined` counts further queries whose next batch was declined, and `unsettled` those whose open batches still need
+    grades.
+    """
 
     rule: BatchRuleVersion
     queries: tuple[Suggested, ...]
@@ -235,15 +264,16 @@ class Suggestions:
         return tuple(query for query in self.queries if query.reading.word is word)
 
     def pairs(self) -> int:
-        """Return how many pairs are handed out if every batch that the rule recommends is opened."""
+        """Return how many pairs annotators would get if every batch that the rule recommends were opened."""
         return sum(query.pairs for query in self.saying(RuleWord.OPEN))
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedReport:
-    """The result of accepting the suggestions.
+    """The result of accepting the rule's recommendations.
 
-    `overtaken` counts the queries that were skipped because they had changed meanwhile.
+    `opened` and `declined` count batches, and `pairs` the pairs of the opened ones. `overtaken` counts queries that
+    were skipped because they had changed meanwhile.
     """
 
     opened: int
@@ -277,11 +307,11 @@ LONGEST = 40
 
 
 def default_rule(scale: Scale, batch_size: int) -> BatchRule:
-    """Return the rule of a campaign whose leads have set none.
+    """Return the rule for next batches that applies until a lead sets one.
 
-    It looks at the last quarter of a batch, at least at one candidate: at the last five of 20. A batch is
-    worth opening if their mean relevance reaches the middle of the scale. It is also worth opening if more than half
-    of them have one of the two best grades. The lowest grade never counts as one of these.
+    It looks at the last quarter of a batch, at least at one candidate: at the last five of 20. The next batch is worth
+    opening if their mean relevance reaches the middle of the scale. It is also worth opening if more than half of them
+    have one of the two best grades. The lowest grade never counts as one of the best.
 
     Args:
         scale: the campaign's grades.
@@ -292,7 +322,7 @@ def default_rule(scale: Scale, batch_size: int) -> BatchRule:
 
 
 def rule_reading(rule: BatchRule, relevances: Sequence[int | None]) -> RuleReading:
-    """Apply the rule to the relevances of the candidates in a query's open batches.
+    """Return the rule's recommendation for a query, from the relevances of the candidates in its open batches.
 
     A pair without a relevance does not count as relevance 0: the mean leaves it out. The mean counts only if at least
     half of the candidates that the rule looks at have a relevance.
@@ -322,11 +352,11 @@ def rule_reading(rule: BatchRule, relevances: Sequence[int | None]) -> RuleReadi
 
 
 def next_state(*, unsettled: int, pairs: int, declined: bool) -> NextState:
-    """Return the state of a next batch.
+    """Return the state of a query's next batch.
 
     Args:
-        unsettled: number of pairs in open batches that are not settled.
-        pairs: number of pairs that the next batch would hand out.
+        unsettled: number of pairs in the open batches that still need grades.
+        pairs: number of pairs that the next batch would have.
         declined: whether a lead declined it.
     """
     if not pairs:
@@ -337,7 +367,7 @@ def next_state(*, unsettled: int, pairs: int, declined: bool) -> NextState:
 
 
 def rule_problems(rule: BatchRule, scale: Scale) -> Iterator[str]:
-    """Yield everything that is wrong with a rule, in words."""
+    """Yield everything that is wrong with a rule for next batches, in words."""
     if not 1 <= rule.last <= LONGEST:
         yield said(
             "the rule can look at the last 1 to {longest} candidates, not {last}", longest=LONGEST, last=rule.last

@@ -1,4 +1,4 @@
-"""Open or decline the next batch of one query, and take either back.
+"""Open or decline the next batch of one query, and undo either decision.
 
 *Reads* all work that people did on a batch. *Writes* batch, pair, seat, agenda, declined_batch, events. `suggestions`
 does the same for many queries at once.
@@ -63,7 +63,7 @@ def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> Next
 def open_batch(
     project: Project, lead: Lead, query_id: QueryId, *, number: int = 2, reason: str = "", now: float
 ) -> int:
-    """Open the next batch of a query; return the number of new pairs.
+    """Give the next batch of a query's candidates to annotators (open it); return the number of new pairs.
 
     Args:
         project: the project.
@@ -74,8 +74,8 @@ def open_batch(
         now: seconds since 1970.
 
     Raises:
-        Overtaken: it is open already, or somebody declined it.
-        ProjectError: the open batches are not settled yet, or the candidate list ends here.
+        Overtaken: the batch is open already, or somebody declined it.
+        ProjectError: pairs of the open batches are not settled yet, or no candidates are left.
     """
     reason = tidied(reason, "")
     with writing(project.store) as db:
@@ -94,7 +94,10 @@ def hand_out(
     reason: str,
     now: float,
 ) -> int:
-    """Open the next batch of `query` inside the caller's transaction; return the number of pairs."""
+    """Open the next batch of `query` inside the caller's transaction; return the number of its pairs.
+
+    `version` is the rule in force, whose recommendation is recorded with the batch.
+    """
     number = query.batches + 1
     pairs = candidates_rows.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
     recommendation = _recommendation(version, model.rule_reading(version.rule, query.relevances))
@@ -106,12 +109,12 @@ def hand_out(
 def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> int:
     """Take back the newest batch of a query, as if it had never been opened; return the number of its pairs.
 
-    If the query has a probe, the pairs of the batch go back to the probe. Otherwise they are removed, also those that
-    an annotator was given and has not graded.
+    The pairs are removed, even those that an annotator was given and has not graded yet. If the query has a probe (a
+    sample graded to learn how deep judging must go), they become pairs of the probe instead.
 
     Raises:
-        Overtaken: it is not open any more.
-        ProjectError: no reason, or somebody has worked on it.
+        Overtaken: the batch is not open any more.
+        ProjectError: no reason was given, or somebody has worked on the batch.
     """
     reason = tidied(reason, said("taking a batch back"))
     with writing(project.store) as db:
@@ -145,8 +148,8 @@ def decline_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, 
     """Decline the next batch of a query; this can be taken back at any time.
 
     Raises:
-        Overtaken: it is open already, or somebody declined it.
-        ProjectError: no reason, or there is nothing to decide about yet.
+        Overtaken: the batch is open already, or somebody else declined it.
+        ProjectError: no reason was given, or the next batch cannot be decided about yet.
     """
     reason = tidied(reason, said("declining a batch"))
     with writing(project.store) as db:
@@ -157,7 +160,10 @@ def decline_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, 
 def note_declined(
     db: Database, by: Lead | Operator, query: OpenQuery, version: BatchRuleVersion, *, reason: str, now: float
 ) -> None:
-    """Decline the next batch of `query` inside the caller's transaction."""
+    """Decline the next batch of `query` inside the caller's transaction.
+
+    `version` is the rule in force, whose recommendation is recorded with the decision.
+    """
     number = query.batches + 1
     batches_rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
     recommendation = _recommendation(version, model.rule_reading(version.rule, query.relevances))
@@ -166,11 +172,11 @@ def note_declined(
 
 @lead_only
 def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> None:
-    """Take back the decision to decline a batch.
+    """Take back the decision to decline a query's next batch.
 
     Raises:
         Overtaken: somebody else took it back.
-        ProjectError: no reason, or nobody declined it.
+        ProjectError: no reason was given, or nobody declined the batch.
     """
     reason = tidied(reason, said("taking a decision back"))
     with writing(project.store) as db:
@@ -191,17 +197,20 @@ def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: s
 
 
 def who(name: str | None, me: Lead | Operator) -> str:
-    """Return who did something, as the beginning of a sentence: 'You', a name, or 'A command' for None."""
+    """Return who did something, as the beginning of a sentence: 'You' for `me`, a name, or 'A command' for None."""
     if name is None:
         return said("A command", _context="by")
     return said("You", _context="by") if isinstance(me, Lead) and me.name == name else name
 
 
 def tidied(reason: str, what: str) -> str:
-    """Return a reason as it is stored. `what` names the action that needs a reason; it is empty if none is needed.
+    """Return a reason, cleaned of stray white space, as it is stored.
+
+    `what` names the action for the error message, such as "declining a batch". If it is empty, the reason may be empty
+    too.
 
     Raises:
-        ProjectError: a needed reason is missing, or it is too long.
+        ProjectError: the reason is too long, or it is missing although `what` is given.
     """
     needed = said("{what} needs a reason: write one sentence about why", what=what) if what else ""
     return reason_of(reason, LONGEST_REASON, needed)
@@ -219,7 +228,14 @@ def _query(db: Database, query_id: QueryId) -> OpenQuery:
 def _decidable(
     db: Database, by: Lead | Operator, query_id: QueryId, number: int, what: str, *, now: float
 ) -> OpenQuery:
-    """Return the query if its next batch has this number and may be opened or declined; else raise an error."""
+    """Return the query if a lead may open or decline its next batch, and if that batch has this number.
+
+    `what` is "opened" or "declined", for the error message.
+
+    Raises:
+        Overtaken: somebody opened or declined the batch already.
+        ProjectError: the batch cannot be decided about yet.
+    """
     query = _query(db, query_id)
     if opened := batches_rows.opened(db, query_id, number):
         raise Overtaken(

@@ -1,4 +1,4 @@
-"""SQL for the rule about next batches, declined batches, and the state of queries' batches."""
+"""SQL for the rule that recommends next batches, for declined batches, and for the open batches of queries."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from backend.store.engine import Database
 
 
 def versions(db: Database) -> list[BatchRuleVersion]:
-    """Return all versions of the rule, the first one first."""
+    """Return all versions of the rule that recommends next batches, the first one first."""
     campaign = project_rows.campaign(db)
     first = BatchRuleVersion(1, None, None, "", model.default_rule(campaign.scale, campaign.batch_size))
     rows = db.conn.execute(
@@ -28,7 +28,7 @@ def versions(db: Database) -> list[BatchRuleVersion]:
 
 
 def add_version(db: Database, rule: BatchRule, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
-    """Store a rule that is in force from now on; return its version number."""
+    """Store a new rule for next batches, which is in force from now on; return its version number."""
     number: int = db.conn.execute(
         "INSERT INTO batch_rule (version, since, lead_id, reason, last, mean, finds, grade) "
         "SELECT coalesce(max(version), 1) + 1, ?, ?, ?, ?, ?, ?, ? FROM batch_rule RETURNING version",
@@ -54,9 +54,9 @@ def end_decline(db: Database, query_id: QueryId, lead: AnnotatorId | None, *, at
 
 
 def declined(db: Database, query_id: QueryId) -> DeclinedBatch | None:
-    """Return the decision not to open the next batch of a query, if one is in force.
+    """Return the decision not to open the next batch of a query; None if no such decision is in force.
 
-    It stays in force even if a later pooling added a batch, so that the next batch now has another number.
+    It stays in force when new runs are pooled, although that opens a batch and the next one then has a higher number.
     """
     row = db.conn.execute(
         "SELECT a.name, d.declined_at, d.reason FROM declined_batch d "
@@ -68,9 +68,9 @@ def declined(db: Database, query_id: QueryId) -> DeclinedBatch | None:
 
 
 def taken_back(db: Database, query_id: QueryId, number: int) -> tuple[str | None, float] | None:
-    """Return who last took back the decision to decline a batch (None: the command line), and when.
+    """Return (person, time) of the last time that somebody took back the decision to decline a batch; None if never.
 
-    The result is None if nobody took it back.
+    The person is None if a command did it. The time is in seconds since 1970.
     """
     row = db.conn.execute(
         "SELECT a.name, d.ended_at FROM declined_batch d LEFT JOIN annotator a ON a.annotator_id = d.ended_by "
@@ -82,7 +82,12 @@ def taken_back(db: Database, query_id: QueryId, number: int) -> tuple[str | None
 
 @dataclass(frozen=True, slots=True)
 class OpenQuery:
-    """One query with an open batch."""
+    """One query with an open batch, and the numbers that decide about its next batch.
+
+    `batches` counts its open batches. `pairs` is the number of pairs that the next batch would have; 0 if no candidates
+    are left. `declined` says whether a lead declined it. `unsettled` counts pairs of the open batches that still need
+    grades. `relevances` are those of the open batches' pairs in rank order, None where there is none.
+    """
 
     query_id: QueryId
     query: str
@@ -146,7 +151,7 @@ def open_queries(db: Database, query_id: QueryId | None = None) -> Iterator[Open
 
 
 def shares(db: Database) -> dict[str, dict[str, int]]:
-    """Return how many queries of each split have one batch, two batches and so on; counts of 0 are left out."""
+    """Return for each split how many queries have one open batch, two and so on, such as `{"val": {"1": 40}}`."""
     counts: dict[str, dict[str, int]] = {}
     for split, batches, queries in db.conn.execute(
         "SELECT q.split, o.batches, count(*) FROM (SELECT query_id, count(*) AS batches FROM batch "
@@ -158,7 +163,10 @@ def shares(db: Database) -> dict[str, dict[str, int]]:
 
 
 def opened(db: Database, query_id: QueryId, number: int) -> tuple[BatchId, str | None, float] | None:
-    """Return an open batch as (batch id, name of its opener or None for the command line, time); None if not open."""
+    """Return an open batch as (batch id, name of who opened it, time); None if it is not open.
+
+    The name is None if a command opened it. The time is in seconds since 1970.
+    """
     row = db.conn.execute(
         "SELECT b.batch_id, a.name, b.opened_at FROM batch b LEFT JOIN annotator a ON a.annotator_id = b.opened_by "
         "WHERE b.query_id = ? AND b.number = ?",
@@ -183,7 +191,10 @@ _PAIRS = "(SELECT pair_id FROM pair WHERE batch_id = :batch)"
 
 
 def work(db: Database, batch_id: BatchId, *, since: float) -> dict[str, int]:
-    """Count each kind of work on a batch's pairs after an instant; counts of 0 are left out."""
+    """Count the grades, skips, leads' decisions and other work on a batch's pairs after an instant, by kind of work.
+
+    Kinds without any are left out.
+    """
     values = {"batch": batch_id, "since": since}
     counts = {
         what: db.conn.execute(
@@ -205,13 +216,16 @@ def logged(db: Database, batch_id: BatchId, *, since: float) -> bool:
 
 
 def released(db: Database, *, since: float) -> bool:
-    """Return whether a release was made since an instant; a release lists every pair by its number."""
+    """Return whether a release was made since an instant. A release contains the numbers of all pairs."""
     row = db.conn.execute('SELECT EXISTS (SELECT 1 FROM "release" WHERE created_at >= ?)', [since]).fetchone()
     return bool(row[0])
 
 
 def shown_to(db: Database, batch_id: BatchId, *, since: float) -> list[str]:
-    """Return the names of annotators with a pair of a batch on their screen, even if the lease ran out."""
+    """Return the names of annotators who have a pair of a batch on their screens, shown after `since`.
+
+    They are included even if the time for which the pair was reserved for them has run out.
+    """
     rows = db.conn.execute(
         "SELECT DISTINCT a.name FROM seat s JOIN annotator a USING (annotator_id) "
         f"WHERE s.pair_id IN {_PAIRS} AND s.lease_until IS NOT NULL AND s.shown_at > :since ORDER BY a.name",
@@ -221,7 +235,7 @@ def shown_to(db: Database, batch_id: BatchId, *, since: float) -> list[str]:
 
 
 def held(db: Database, batch_id: BatchId) -> dict[AnnotatorId, list[PairId]]:
-    """Return the claimed but ungraded pairs of a batch, by annotator."""
+    """Map each annotator to the pairs of a batch that they have been given and have not graded yet."""
     pairs: dict[AnnotatorId, list[PairId]] = defaultdict(list)
     for row in db.conn.execute(
         f"SELECT annotator_id, pair_id FROM seat WHERE pair_id IN {_PAIRS} AND lease_until IS NOT NULL "
@@ -233,9 +247,10 @@ def held(db: Database, batch_id: BatchId) -> dict[AnnotatorId, list[PairId]]:
 
 
 def probe(db: Database, query_id: QueryId) -> BatchId | None:
-    """Return the probe of a query, if it has one.
+    """Return the id of a query's probe; None if it has none.
 
-    Each further batch of the query takes over its pairs from the probe, which has the query's top 60 pairs.
+    A probe is a sample of the query's moments that is graded to learn how deep judging must go. When a further batch is
+    opened, it takes over the pairs that the probe already has.
     """
     row = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
     return BatchId(row[0]) if row else None
@@ -244,7 +259,8 @@ def probe(db: Database, query_id: QueryId) -> BatchId | None:
 def remove(db: Database, batch_id: BatchId, probe_id: BatchId | None) -> int:
     """Remove a batch, and return how many pairs it had.
 
-    Its pairs go back to the query's probe; without one, they are removed with their seats.
+    If the query has a probe (a sample graded to learn how deep judging must go), the pairs become pairs of the probe.
+    Otherwise they are removed, with the places that annotators have at them.
     """
     db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
     if probe_id is None:

@@ -1,10 +1,10 @@
-"""Set the rule about next batches, suggest which to open, and accept the suggestions for all queries at once.
+"""Set the rule that recommends next batches, list its recommendations, and follow them for all queries at once.
 
 *Reads* relevances, batches, candidate lists. *Writes* batch_rule, events, what `next_batch` writes.
 
 Thousands of batches take seconds to write, and annotators must not wait so long. So a few queries are written at a
-time, and others may write in between. After an interruption each query is either done or still suggested, and accepting
-again continues with the rest.
+time, and others may write in between. After an interruption each query is either done or still recommended. Starting
+again continues with the queries left.
 """
 
 import time
@@ -43,7 +43,7 @@ REST_S = 0.01
 
 @in_charge
 def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
-    """Return the rule's recommendation for every query whose next batch may be opened and was not declined."""
+    """Return the rule's recommendations for all queries whose next batch may be opened and was not declined."""
     with reading(project.store) as db:
         version = batches_rows.versions(db)[-1]
         suggested: list[Suggested] = []
@@ -61,7 +61,7 @@ def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
 
 @in_charge
 def batch_shares(project: Project, by: Lead | Operator) -> dict[str, dict[str, int]]:
-    """Return how many queries of each split have one batch, two batches and so on."""
+    """Return for each split how many queries have one open batch, two and so on, such as `{"val": {"1": 40}}`."""
     return batches_rows.shares(project.store.db)
 
 
@@ -76,21 +76,21 @@ def accept_suggestions(
     progress: Progress | None = None,
     rest: Callable[[float], None] = time.sleep,
 ) -> AcceptedReport:
-    """Accept suggestions: open the recommended batches and, with `decline`, decline the others.
+    """Open all batches that the rule recommends, and with `decline` decline those that it does not recommend.
 
-    Queries that have changed since, and those where the rule cannot tell, are left as they are.
+    Queries that have changed since the person saw them, and those where the rule cannot tell, are left as they are.
 
     Args:
         project: the project.
         by: the person who accepts.
-        seen: the suggestions as that person saw them.
+        seen: the recommendations as that person saw them.
         decline: whether to decline the batches that the rule does not recommend.
         now: seconds since 1970.
         progress: called with (name of the step, queries done, number of all).
-        rest: function that waits for a number of seconds.
+        rest: function that waits for a number of seconds, so that annotators can write in between.
 
     Raises:
-        Overtaken: another rule is in force now, or all of the suggestions were overtaken.
+        Overtaken: another rule is in force now, or all of the queries have changed.
         ProjectError: there is nothing to do.
     """
     accepted = [*seen.saying(RuleWord.OPEN), *(seen.saying(RuleWord.LEAVE) if decline else ())]
@@ -123,7 +123,7 @@ def accept_suggestions(
 
 
 def _as_seen(query: batches_rows.OpenQuery, suggestion: Suggested) -> bool:
-    """Return whether a query's next batch is still open to decide, and the rule finds the same as in the suggestion."""
+    """Return whether a lead may still decide on a query's next batch, and the rule's recommendation is unchanged."""
     state = query.state
     same = (query.batches + 1, state) == (suggestion.number, NextState.READY)
     return same and model.rule_reading(suggestion.reading.rule, query.relevances) == suggestion.reading
@@ -159,7 +159,10 @@ def _nothing(seen: Suggestions, decline: bool) -> str:
 
 
 def _others(store: Store, by: Lead | Operator, suggestion: Suggested, *, now: float) -> str:
-    """Return a message about one overtaken suggestion: who opened or declined the batch, or that grades changed."""
+    """Return a message that says why one recommendation is out of date.
+
+    Either somebody opened or declined the batch, or grades changed.
+    """
     with reading(store) as db:
         opened = batches_rows.opened(db, suggestion.query_id, suggestion.number)
         declined = batches_rows.declined(db, suggestion.query_id)
@@ -186,7 +189,7 @@ def _others(store: Store, by: Lead | Operator, suggestion: Suggested, *, now: fl
 
 @in_charge
 def batch_rule_versions(project: Project, by: Lead | Operator) -> list[BatchRuleVersion]:
-    """Return all versions of the rule, the first one first; the last one is in force."""
+    """Return all versions of the rule that recommends next batches, the first one first; the last one is in force."""
     with reading(project.store) as db:
         return batches_rows.versions(db)
 

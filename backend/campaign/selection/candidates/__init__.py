@@ -1,1 +1,1 @@
-"""Which moments are judged for a query: candidate lists, batches, the agenda."""
+"""Choose which moments annotators judge for a query: candidate lists, and the batches in which they are given out."""

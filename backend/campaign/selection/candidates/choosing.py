@@ -1,12 +1,12 @@
 """Choose the candidates of each query (its most similar moments under a named encoder), and choose that encoder.
 
-*Reads* queries and captions. *Writes* candidate, batch, pair, seat, events. The first `MAX_CANDIDATES` of every
-validation and test query are stored with ranks, similarities and the encoder's identity; that list is the record
-and is never recomputed. The first batch of them is opened for judging at once.
+*Reads* queries and captions. *Writes* candidate, batch, pair, seat, events. For every validation and test query, the
+`MAX_CANDIDATES` most similar moments are stored with ranks, similarities and the encoder's identity. This list is kept
+and never recomputed. The first batch of it is opened for judging at once.
 
-A probe tells how deep judging has to go: for some queries the top 60 moments and 60 of all the others are judged too.
-Top moments that an open batch already holds are judged there. A further batch takes its pairs over from the probe. A
-release never holds pairs that only the probe has.
+A probe tells how deep judging has to go: for some queries the 60 most similar moments and 60 of all the others are
+judged too. If one of these moments is in an open batch, it is judged there. When a further batch is opened, it takes
+over its pairs from the probe. A release never holds pairs that belong only to a probe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,9 @@ class CandidateReport:
 
     A candidate list ends after a fixed number of moments. `split_ties` counts the queries whose last candidate has the
     same text as a moment that was left out. `without_file` counts the videos whose file is not known yet, so that their
-    moments cannot be judged. `probed` counts the queries with a probe, `probe_pairs` the pairs that the probes add.
+    moments cannot be judged. `probed` counts the queries with a probe, which is a sample graded to learn how deep
+    judging must go. `probe_pairs` counts the pairs that only probes add. `unread` names parts of captions and queries
+    that the encoder does not read.
     """
 
     queries: int
@@ -108,15 +110,15 @@ def choose_candidates(
     now: float,
     progress: Progress | None = None,
 ) -> CandidateReport:
-    """Store the candidate lists and open batch 1 of every validation and test query.
+    """Store the candidate lists of all validation and test queries, and give the first batch of each to annotators.
 
     Args:
         project: the project.
         by: the person who chooses them; their name goes on record.
         encoder: the sentence encoder, whose identity is stored with every list; None for the project's.
         batch_size: number of candidates in a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
-        probe: number of queries for which a probe is judged too.
-        seed: seeds the draw of these queries, and of the moments after the top.
+        probe: number of queries for which further moments are judged too, to learn how deep judging must go.
+        seed: seeds the draw of these queries and of some of these moments.
         where: where sentences are encoded.
         now: seconds since 1970.
         progress: called with (name of the step, number done, number of all).
@@ -172,7 +174,7 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
     """Return the validation and test queries, for which candidates are chosen, in judging order.
 
     Raises:
-        ProjectError: there are none yet, or a batch cannot have this size.
+        ProjectError: there are no queries yet, or a batch cannot have this size.
     """
     if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
         raise ProjectError(
@@ -187,7 +189,9 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
 
 
 def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
-    """Return the queries of `to_judge`; refuse a project without captions, because only captions find candidates here.
+    """Return the validation and test queries in judging order, or refuse a project in which no moment has a caption.
+
+    Captions are needed because candidates are found by them.
 
     Raises:
         ProjectError: there are no queries yet, a batch cannot have this size, or no moment has a caption.
@@ -207,7 +211,10 @@ def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
 def _probes(
     project: Project, encoder: Encoder, asked: list[QueryRow], count: int, seed: int, *, progress: Progress | None
 ) -> dict[QueryId, list[CandidateRow]]:
-    """Return the candidates in the probe of each probed query; their ranks are those among all moments."""
+    """Draw `count` queries, and return for each the moments of its probe, with their ranks among all moments.
+
+    A probe is a sample of moments that is graded to learn how deep judging must go.
+    """
     _, moments, _ = corpus.counts(project.store.db)
     chosen = model.probed([query.text for query in asked], count, seed)
     queries_probed = [query for query in asked if query.text in chosen]
@@ -235,7 +242,7 @@ def search(
 ) -> tuple[list[CandidateRow], int]:
     """Return the k most similar moments of each query, by the similarity of query and caption.
 
-    A sentence is added to `unread` for each kind of text that the encoder does not read.
+    For each kind of text that the encoder does not read, a sentence is added to the list `unread`.
 
     Returns:
         The candidates by query and rank, and the number of queries whose last candidate has the same text as a moment
@@ -261,10 +268,13 @@ def search_by_block(
     unread: list[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Sequence[QueryRow], Ranking, list[list[int]]]]:
-    """Do the same as `search`, a block of queries at a time, so that only one block is in memory.
+    """Find the k most similar moments of each query by caption, a block of queries at a time, to save memory.
+
+    Arguments are those of `search`.
 
     Yields:
-        A block of queries, in order; their candidates, in columns; and the moments of each searched caption.
+        (queries of the block, their best captions with ranks and similarities, the moment ids of each searched
+        caption).
     """
     captions = captions_rows.searchable_captions(project.store.db)
     moments_of: dict[str, list[int]] = {}

@@ -1,7 +1,8 @@
-"""Candidate sources as values, merging of several sources (TREC pooling), and the draw of a probe. Pure.
+"""Sources of candidates, merging of several sources (TREC pooling), and the draw of a probe. Pure.
 
-Starts and ends of spans are whole numbers of one small unit of time. So overlaps are exact, and rounding never decides
-whether an overlap reaches the threshold.
+A probe is a sample of a query's moments that is graded to learn how deep judging must go. Starts and ends of spans are
+whole numbers of one small unit of time. So overlaps are exact, and rounding never decides whether an overlap reaches
+the threshold.
 """
 
 import random
@@ -18,7 +19,7 @@ from backend.core.messages import said
 
 
 class SourceKind(StrEnum):
-    """How a source finds candidates."""
+    """The ways in which a source finds candidates: by captions, by video frames, or as a system's run."""
 
     CAPTIONS = "captions"
     """The similarity of query and caption under an encoder."""
@@ -30,11 +31,11 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateSource:
-    """A source of candidates.
+    """A source of candidates: an encoder that searched for them, or a system's run.
 
-    `name` is an encoder's identity or the name of a run. `sha256` is the hash of a run's file, None for encoders.
-    `depth` is the number of moments taken from it for each query. `part` is 1 for the sources of the first lists,
-    higher for those of later poolings.
+    `name` is the encoder's identity or the name of the run. `sha256` is the hash of the run's file, None for encoders.
+    `depth` is the number of moments taken from the source for each query. `part` is 1 for the sources of the original
+    candidate lists. It is higher for runs that were pooled later.
     """
 
     kind: SourceKind
@@ -45,15 +46,15 @@ class CandidateSource:
 
     @property
     def label(self) -> str:
-        """The source's name for people: a run's name, or the kind of similarity."""
+        """The source's name as shown on pages: a run's name, or the kind of similarity."""
         return self.name if self.kind is SourceKind.RUN else self.kind.value
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSpan:
-    """A span that a source found for a query, and the candidate (a moment) that it counts as.
+    """A span that a source found for a query, and the candidate moment that it was merged into.
 
-    `rank` and `score` are those of the source's own list; the score is None where the source comes from a release.
+    `rank` and `score` are those in the source's own list. The score is None where the source comes from a release.
     `start_s` and `end_s` are the times that the source gave, in seconds; the moment's own times are near them.
     """
 
@@ -69,7 +70,7 @@ class FoundSpan:
 class FoundBy:
     """A source that found a candidate, with the candidate's rank and score in its list.
 
-    If several spans of the source count as the candidate, these are the rank and score of the best one.
+    If several spans of the source were merged into the candidate, these are the rank and score of the best one.
     """
 
     source: CandidateSource
@@ -79,10 +80,10 @@ class FoundBy:
 
 @dataclass(frozen=True, slots=True)
 class PooledRun:
-    """The result of pooling one run.
+    """The result of pooling one run, that is, of making its best predictions candidates.
 
-    `spans` counts the spans taken from it, and `candidates` the candidates they were merged into. Of these, `alone`
-    counts those that no other source found, and `new` those that were never handed out before.
+    `spans` counts the spans taken from the run, and `candidates` the candidates they were merged into. Of these,
+    `alone` counts those that no other source found, and `new` those that annotators were never given before.
     """
 
     name: str
@@ -95,14 +96,15 @@ class PooledRun:
 
 @dataclass(frozen=True, slots=True)
 class PoolingReport:
-    """The result of pooling runs.
+    """The result of pooling runs, that is, of making their best predictions candidates.
 
-    `queries` counts the queries for which a source found something, `without` the other queries to be judged.
-    `candidates` counts the candidates that are new on the lists. Of these, `moments` counts those that are new in the
-    project, and `pairs` those handed out at once. `encoder` is the encoder for captions; it is None if captions were
-    not searched. `split_ties` is as in `CandidateReport`. `without_file` counts the videos whose file is not known
-    yet. `visual` is the identity of the model that looked at frames; it is None if none did. `unseen` gives the reason
-    for each video that the model could not look at.
+    `part` is 1 for the pooling that made the candidate lists, and higher for later ones. `queries` counts the queries
+    for which a source found something, `without` the other queries to be judged. `candidates` counts the candidates
+    that are new on the lists. Of these, `moments` counts those that are new in the project, and `pairs` those given to
+    annotators at once. `encoder` is the encoder for captions; it is None if captions were not searched. `split_ties`
+    counts the queries whose last candidate has the same text as a moment that was left out. `without_file` counts the
+    videos whose file is not known yet. `visual` is the identity of the model that looked at frames; it is None if none
+    did. `unseen` gives the reason for each video that the model could not look at.
     """
 
     part: int
@@ -155,7 +157,7 @@ CANDIDATES_ADDED = Event("candidates_added", EventGroup.MATERIAL, _addition_word
 
 
 class SeenSpan(NamedTuple):
-    """A span of a video as a source found it.
+    """A span of a video as a source found it. `start` and `end` are whole numbers of one small unit of time.
 
     `rank` is its place in the source's list, from 1; `source` is the number of the source.
     """
@@ -169,7 +171,7 @@ class SeenSpan(NamedTuple):
 
 
 class KnownSpan(NamedTuple):
-    """A moment of the project."""
+    """A moment of the project. `start` and `end` are whole numbers of one small unit of time."""
 
     video: str
     start: int
@@ -179,7 +181,10 @@ class KnownSpan(NamedTuple):
 
 @dataclass(slots=True)
 class MergedSpan:
-    """A candidate, with all found spans that were merged into it."""
+    """A candidate, with all found spans that were merged into it.
+
+    `start` and `end` are whole numbers of one small unit of time. `seen` has the found spans.
+    """
 
     video: str
     start: int
@@ -198,12 +203,12 @@ def pool(
     iou: Fraction,
     numbers: Iterator[MomentId],
 ) -> list[MergedSpan]:
-    """Merge the spans that sources found for a query into candidates, and return these by best rank.
+    """Merge the spans that sources found for a query into candidates, and return the candidates by best rank.
 
     Spans are taken by rank, the best first. A span joins the candidate that it overlaps most, if by `iou` or more.
-    Otherwise it joins the project's moment that it overlaps most, if by `iou` or more, which becomes a candidate.
-    Otherwise the span itself becomes a candidate. So every span overlaps its candidate by `iou` or more, and a grade
-    of the candidate holds for the span. The order of the sources does not matter.
+    Otherwise it joins the moment of the project that it overlaps most, if by `iou` or more. That moment becomes a
+    candidate. Otherwise the span itself becomes a candidate. So every span overlaps its candidate by `iou` or more, and
+    a grade of the candidate holds for the span. The order of the sources does not matter.
 
     Args:
         seen: spans that sources found for one query.
@@ -265,7 +270,9 @@ PROBE_TOP, PROBE_OTHERS = 60, 60
 
 
 def probed(texts: Collection[str], count: int, seed: int) -> set[str]:
-    """Draw the queries to probe by seed; the order of the texts does not matter.
+    """Draw the queries for which a probe is judged, a sample of moments that tells how deep judging must go.
+
+    The draw depends on the seed, but not on the order of the texts.
 
     >>> probed(["a", "b", "c"], 2, 7) == probed(["c", "b", "a"], 2, 7), len(probed(["a", "b"], 2, 7))
     (True, 2)
@@ -274,9 +281,10 @@ def probed(texts: Collection[str], count: int, seed: int) -> set[str]:
 
 
 def probe(ranked: Sequence[_Ranked], text: str, seed: int) -> list[_Ranked]:
-    """Return the `PROBE_TOP` best moments of a ranking, then `PROBE_OTHERS` drawn from the rest, all by rank.
+    """Return the moments to judge in a query's probe: the best of its ranking, and some drawn from all others, by rank.
 
-    `text` is the query's text. The draw depends on it and on the seed.
+    `ranked` has all moments, the most similar first. The first `PROBE_TOP` are taken, and `PROBE_OTHERS` of the others.
+    The draw depends on the query's text and on the seed.
 
     >>> found = probe(range(1, 1001), "A cat sits.", 7)
     >>> found[:60] == [*range(1, 61)], len(found), min(found[60:]) > 60, found == sorted(set(found))

@@ -1,4 +1,4 @@
-"""Steps of pooling: read its input, merge what runs, captions and frames found, store it, and report it.
+"""Steps of pooling: read the submitted runs, merge what runs, captions and frames found, store it, and report it.
 
 *Reads* run files, queries, videos, pairs. *Writes* moment, candidate, source, candidate_source, one event.
 """
@@ -38,7 +38,12 @@ Given = Sequence[str | Path | RunFile]
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The input of a pooling, read at one instant; comparing `state` tells whether it has changed since."""
+    """The input of a pooling, read at one instant.
+
+    `runs` are the checked runs, and `places` the video and times of every moment. `listed` has the moments on each
+    query's candidate list, and `handed_out` those that annotators were given. If the input changes later, so does
+    `state`.
+    """
 
     runs: list[Submitted]
     places: dict[MomentId, Place]
@@ -48,7 +53,9 @@ class Material:
 
 
 def read(project: Project, given: Given, options: CandidatePooling, *, without_runs: bool = False) -> Material:
-    """Read and check the input of a pooling; the runs are read last. `without_runs` allows a pooling without runs.
+    """Read and check the input of a pooling: submitted runs, moments and candidate lists.
+
+    `without_runs` allows a pooling without any run. The runs are read last.
 
     Raises:
         InputError: with everything that is wrong with the runs.
@@ -108,7 +115,7 @@ def merge_found(
 ) -> Found:
     """Merge the spans that sources found, and return the candidates of every query that has any, in judging order.
 
-    `asked` are the queries to be judged. `listed` has the candidates that a query's list has already.
+    `asked` are the queries to be judged. `listed` has the candidates that are already on a query's list.
     """
     report = steps_of(progress, said("merging what was found"))
     found: Found = {}
@@ -125,8 +132,8 @@ def report_on(
 ) -> PoolingReport:
     """Report the result of each run and of the whole pooling.
 
-    The report counts all candidates as new on the lists, and no pairs as handed out. A caller that knows better
-    corrects these numbers.
+    The report counts all candidates as new on the lists, and no pairs as given to annotators. The caller has to correct
+    these numbers where they are wrong.
     """
     runs = []
     for number, run in enumerate(material.runs):
@@ -161,7 +168,7 @@ def report_on(
 
 
 def store_moments(db: Database, merging: Merging) -> dict[MomentId, MomentId]:
-    """Store the new moments; return a map from their temporary (negative) numbers to the stored ones."""
+    """Store the moments that pooling added; map their temporary (negative) numbers to the stored ones."""
     stored = corpus.add_spans(db, merging.new, _ORIGIN)
     return {MomentId(-number): stored[place] for number, place in enumerate(merging.new, start=1)}
 
@@ -174,7 +181,11 @@ def append_to_list(
     similarity: Mapping[tuple[QueryId, MomentId], float],
     encoder: str | None,
 ) -> None:
-    """Append candidates to a query's list, each with its similarity if captions found it."""
+    """Append candidates to a query's list, after its last rank.
+
+    `ids` maps temporary numbers of new moments to stored ones. `similarity` has the similarity of each candidate that
+    captions found; the others are stored without one.
+    """
     moments = [ids.get(candidate.moment_id, candidate.moment_id) for candidate in candidates]
     alike = [similarity.get((query_id, moment_id)) for moment_id in moments]
     first = rows.last_rank(db, query_id) + 1
@@ -197,10 +208,10 @@ def add_runs(
     part: int,
     now: float,
 ) -> None:
-    """Store each run as a source, with the spans that it found.
+    """Store each run as a source of candidates, with the spans that it found.
 
-    `spans` has the spans by the run's place in `material.runs`. `part` is the number of the pooling, see
-    `CandidateSource`.
+    `spans` maps the position of a run in `material.runs` to its spans. `part` is 1 for the pooling that made the
+    candidate lists, and higher for later ones.
     """
     for number, run in enumerate(material.runs):
         source = CandidateSource(SourceKind.RUN, run.name, run.sha256, options.depth, part)
@@ -217,7 +228,7 @@ def record_pooling(
     *,
     now: float,
 ) -> None:
-    """Record a pooling in the event log; `what` holds further facts to record beside the runs and the overlap."""
+    """Record a pooling in the event log, with its runs and the overlap. `what` holds further facts to record."""
     pooled = [{"name": run.name, "sha256": run.sha256, "depth": options.depth} for run in report.runs]
     payload = {**what, "pooled": pooled, "iou": options.iou, "moments": report.moments}
     events.note(db, event, by, "candidates", now=now, **payload)

@@ -3,8 +3,8 @@
 *Reads* run files, queries, videos, moments, candidates, pairs. *Writes* vectors of frames, moment, candidate, source,
 candidate_source, batch, pair, seat, events. As at TREC, people judge the union of the runs' best predictions.
 Predictions at nearly the same times are one candidate, which is stored with every source that found it. A first pooling
-makes the candidate lists and opens their first batches. A later pooling adds candidates that were never handed out, and
-hands them out as a batch of their own.
+makes the candidate lists and opens their first batches. A later pooling adds candidates that annotators were never
+given, and opens a batch with them.
 """
 
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def pool_candidates(
     now: float,
     progress: Progress | None = None,
 ) -> PoolingReport:
-    """Make candidates of what runs found, beside what captions find, and open batch 1 of every query.
+    """Make candidates of what runs and captions find, and give the first batch of each query to annotators.
 
     Args:
         project: the project.
@@ -80,8 +80,8 @@ def pool_candidates(
         options: the depth, and the overlap from which spans are one candidate.
         captions: whether candidates are also found by captions, under the project's encoder.
         visual: a CLIP model, or its folder, that looks at the frames of moments; None leaves frames out.
-        again: add to the lists what further runs found, and hand that out as one batch a query. Captions and the size
-            of a batch then stay as they are.
+        again: add to existing lists what further runs found, and open one batch for each query with these candidates.
+            Captions are not searched then, and the size of a batch stays as it is.
         batch_size: number of candidates in a batch from now on; None leaves it as it is.
         dry_run: only report what would change, and write nothing.
         where: where sentences and frames are encoded.
@@ -161,7 +161,7 @@ def _pool_again(
     now: float,
     progress: Progress | None,
 ) -> PoolingReport:
-    """Add the candidates of later runs to the lists, and hand out the new ones as one batch a query."""
+    """Add the candidates of later runs to the lists, and open one batch for each query with the new ones."""
     asked = choosing.to_judge(project, None)
     if not queries.any_batch(project.store.db):
         raise ProjectError(said("there are no candidate lists to add to yet: remove --again"))
@@ -222,7 +222,10 @@ FRAMES_PER_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SeenMoments:
-    """Moments that CLIP found: `rows` by query and rank; `unseen` names videos that cannot be read, with the reason."""
+    """Moments that CLIP found by their frames: `rows`, by query and rank.
+
+    `identity` names the CLIP model. `unseen` names videos that cannot be read, with the reason.
+    """
 
     identity: str
     rows: list[CandidateRow]
@@ -234,10 +237,10 @@ def search_frames(
 ) -> SeenMoments:
     """Return the k moments of each query whose frames are most similar to it, under CLIP.
 
-    The score is the coarse part of EMScore, applied to a moment instead of a whole video. With unit vectors v_1 ... v_N
-    of its frames, and x that of the query's end token, it is `x . g / |g|`, where g is the mean of the v_i. (Shi et
-    al., EMScore, CVPR 2022; `backend.encoders.emscore` has the whole measure.) Moments of videos whose file is not
-    known or cannot be shown are left out.
+    The score is the coarse part of EMScore, applied to a moment instead of a whole video. Let v_1 ... v_N be the unit
+    vectors of its frames, g their mean, and x the unit vector of the query's end token. The score is `x . g / |g|`.
+    (Shi et al., EMScore, CVPR 2022; `backend.encoders.emscore` has the whole measure.) Moments of videos whose file is
+    not known or cannot be shown are left out.
 
     Raises:
         EncoderUnavailable: the model cannot be built.

@@ -37,13 +37,16 @@ TOPS = (1, 20, 40)
 
 
 def needs_encoder(project: Project) -> bool:
-    """Return whether training lists have to be computed: there are training queries, and no release brought lists."""
+    """Return whether training lists have to be computed.
+
+    They have to if there are training queries, and the project does not come from a release, which has lists already.
+    """
     db = project.store.db
     return queries.split_counts(db)[Split.TRAIN.value] > 0 and not candidates_rows.longest_training_list(db)
 
 
 def training_encoder(project: Project, where: Where = HERE) -> Encoder | None:
-    """Load the encoder of the pseudo training sets; return None where no list has to be computed."""
+    """Load the encoder of the pseudo training sets; return None if no training list has to be computed."""
     return load_encoder(project, where) if needs_encoder(project) else None
 
 
@@ -58,7 +61,8 @@ def write(
 ) -> int:
     """Write a training set of each size in `tops` into a folder, in query order; return the number of queries.
 
-    `moment_documents` gives the form of their moments. The encoder may be None if `needs_encoder` says False.
+    `moment_documents` tells the fields of a moment in the files. The encoder may be None if `needs_encoder` returns
+    False. `with_published` adds the published captions.
 
     Raises:
         ProjectError: the encoder is not that of the candidate lists, or the lists of a release are too short.
@@ -126,7 +130,11 @@ def documents(
     moments: Mapping[MomentId, dict[str, Any]],
     top: int,
 ) -> list[dict[str, Any]]:
-    """Return queries in the form of a training set, each with the first `top` moments of its list."""
+    """Return entries of a training set: each query with the first `top` moments of its list.
+
+    An entry has the keys `query_id`, `query` and `relevant_moment`. `moments` maps a moment's id to its fields in the
+    file; its similarity is added.
+    """
     return [
         {
             "query_id": query.query_id,
@@ -140,11 +148,11 @@ def documents(
 
 
 def moment_documents(project: Project, *, with_published: bool = False) -> dict[MomentId, dict[str, Any]]:
-    """Return every moment in the form of the release.
+    """Map each moment to its fields in a release: `video_name`, `timestamp`, `duration` and `caption`.
 
-    Once captions of the project were rewritten, `caption` is the moment's imprecise caption, or empty if it has none:
-    published captions may hold names. Before that, `caption` is the published caption. `with_published` adds the
-    published caption in a field of its own. Both are None for a moment without any caption.
+    If captions of the project were rewritten, `caption` is the moment's rewritten caption without names, or empty if it
+    has none. Otherwise it is the published caption, which may hold names. `with_published` adds the field
+    `published_caption`. Both fields are None for a moment without any caption.
     """
     db = project.store.db
     imprecise = rows.released_captions(db)
@@ -162,7 +170,7 @@ def moment_documents(project: Project, *, with_published: bool = False) -> dict[
 
 @contextmanager
 def _list_in(file: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Write a JSON list into a file: each call of the yielded function adds some entries."""
+    """Write a JSON list into a file. Each call of the yielded function appends some entries."""
     with file.open("wb") as stream:
         between = b"["
 

@@ -1,7 +1,7 @@
 """Store and read candidate lists with their sources, batches of pairs, and the agenda.
 
-The agenda lists the batches with pairs that still need annotators, those nearest to completion first. It is derived
-from the seats of pairs, as the consensus is derived from their grades. It has one row a batch, so that finding the next
+The agenda is the table of batches with pairs that still need annotators, those nearest to completion first. It is
+derived from the seats (the places for annotators at each pair). It has one row for each batch, so that finding the next
 batch is fast however many pairs there are. Call `refresh_agenda` after every change that may affect the row of a batch.
 """
 
@@ -33,19 +33,22 @@ AGENDA_ROWS = (
 
 
 def refresh_agenda(db: Database, batch_id: BatchId) -> None:
-    """Bring the agenda's row of one batch up to date."""
+    """Update the row of one batch in the agenda, the table of batches that still need annotators."""
     _refresh(db, "SELECT :number", batch_id)
 
 
 def refresh_agenda_of_pair(db: Database, pair_id: PairId) -> None:
-    """Bring the agenda's row of a pair's batch up to date; does nothing for a pair without a batch."""
+    """Update the row of a pair's batch in the agenda, the table of batches that still need annotators.
+
+    A pair without a batch changes nothing.
+    """
     _refresh(db, "SELECT batch_id FROM pair WHERE pair_id = :number", pair_id)
 
 
 def _refresh(db: Database, which: str, number: int) -> None:
-    """Write the agenda's row of one batch if it has changed, which is rare.
+    """Write the row of one batch in the agenda, the table of batches that still need annotators, if it has changed.
 
-    `which` is a query with the parameter `number` that selects the batch.
+    `which` is SQL with the parameter `number` that selects the batch.
     """
     batch_id, nearest, position, there = db.conn.execute(
         f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
@@ -64,13 +67,13 @@ def _refresh(db: Database, which: str, number: int) -> None:
 
 
 def refresh_agenda_of_moment(db: Database, moment_id: MomentId) -> None:
-    """Bring the agenda's rows of all batches with this moment up to date."""
+    """Update the rows of all batches with this moment in the agenda, the table of batches that need annotators."""
     for row in db.conn.execute("SELECT DISTINCT batch_id FROM pair WHERE moment_id = ?", [moment_id]).fetchall():
         refresh_agenda(db, BatchId(row[0]))
 
 
 def rebuild_agenda(db: Database) -> None:
-    """Rebuild the whole agenda."""
+    """Rebuild the whole agenda, which is the table of batches that still need annotators."""
     db.conn.execute("DELETE FROM agenda")
     db.conn.execute(f"INSERT INTO agenda (batch_id, nearest, position) {AGENDA_ROWS.format(where='TRUE')}")
 
@@ -110,9 +113,9 @@ def add_candidates(
 
 
 def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
-    """Store candidates, each (query, rank, moment, similarity, encoder).
+    """Store entries of candidate lists, each (query, rank, moment, similarity, encoder).
 
-    A candidate without a similarity has None for both similarity and encoder.
+    Similarity and encoder are both None if the candidate was not found by its caption.
     """
     db.conn.executemany(
         "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)", rows
@@ -130,7 +133,7 @@ def list_pairs(db: Database) -> None:
 
 
 def listed(db: Database) -> dict[QueryId, list[MomentId]]:
-    """Return the moments in the stored list of each query to be judged, by rank."""
+    """Map each validation or test query to the moments of its stored candidate list, by rank."""
     moments: dict[QueryId, list[MomentId]] = defaultdict(list)
     for row in db.conn.execute(
         "SELECT k.query_id, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE q.split <> 'train' "
@@ -147,7 +150,10 @@ def last_rank(db: Database, query_id: QueryId) -> int:
 
 
 def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
-    """Return the moments in the batches of each query. Moments that are only in its probe are left out."""
+    """Map each query to the moments that its batches have given to annotators.
+
+    Moments that were judged only to learn how deep judging must go (the query's probe) are left out.
+    """
     moments: dict[QueryId, set[MomentId]] = defaultdict(set)
     for row in db.conn.execute(
         "SELECT p.query_id, p.moment_id FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL"
@@ -157,13 +163,16 @@ def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
 
 
 def open_batches(db: Database) -> dict[QueryId, int]:
-    """Return the number of open batches of each query. Its probe is not counted."""
+    """Map each query to its number of open batches."""
     rows = db.conn.execute("SELECT query_id, count(*) FROM batch WHERE number IS NOT NULL GROUP BY query_id")
     return {QueryId(row[0]): row[1] for row in rows}
 
 
 def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, list[CandidateRow]]:
-    """Return the stored lists of training queries, by rank; only a project made from a release has them."""
+    """Map training queries to their stored candidate lists, by rank.
+
+    Only a project made from a release stores such lists.
+    """
     lists: dict[QueryId, list[CandidateRow]] = {}
     for query_id in query_ids:
         rows = db.conn.execute(
@@ -189,7 +198,9 @@ def encoder_of_candidates(db: Database) -> str | None:
 def open_batch(
     db: Database, campaign: Campaign, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
 ) -> int:
-    """Open a batch of a query's next candidates by rank, up to the batch size.
+    """Give a query's next candidates by rank to annotators, as one batch of at most the campaign's batch size.
+
+    `number` is the number of the batch, from 1.
 
     Returns:
         The number of pairs in the batch (0 if no candidate is left).
@@ -221,8 +232,8 @@ def open_batch_of(
 ) -> None:
     """Open a batch of these candidates of a query, which are in no batch yet.
 
-    Each new pair gets its first seats, all of them free. Pairs that the query's probe has already handed out move to
-    the batch, with their seats and grades.
+    Each new pair gets its first free places for annotators. Candidates that are already judged in the query's probe (a
+    sample that tells how deep judging must go) move to the batch with their grades.
     """
     probe = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
     probed: set[int] = set()
@@ -248,7 +259,13 @@ def open_batch_of(
 
 
 def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
-    """Open the probe of a query with the pairs that no batch has; return the number of these pairs."""
+    """Store the probe of a query, a sample of moments that is judged to learn how deep judging must go.
+
+    Moments that are in a batch already are left out.
+
+    Returns:
+        The number of pairs in the probe.
+    """
     held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
     made_by = encoder_of_candidates(db)
     new: list[_New] = [(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
@@ -267,9 +284,10 @@ def _hand_out(
     at: float,
     by: AnnotatorId | None,
 ) -> BatchId:
-    """Create a batch with these candidates as pairs, and give each pair its first seats, all of them free.
+    """Create a batch with these candidates as pairs, each with its first free places for annotators.
 
-    The pairs get their numbers in random order, so that a number does not reveal the rank.
+    The pairs are numbered in random order, so that a number does not reveal the rank. `number` is None for a probe, a
+    sample of moments that tells how deep judging must go.
     """
     sql = "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id"
     batch_id = BatchId(insert_returning_id(db, sql, [query_id, number, part, at, by]))
@@ -290,14 +308,20 @@ def _hand_out(
 
 
 def batch_counts(db: Database) -> dict[str, int]:
-    """Return how many queries have a first, a second ... batch open; '1' and '2' are always there."""
+    """Return how many queries have a first, a second ... batch open, by the batch number as a text.
+
+    The keys '1' and '2' always exist.
+    """
     sql = "SELECT number, count(*) FROM batch WHERE number IS NOT NULL GROUP BY number"
     counts = dict(db.conn.execute(sql).fetchall())
     return {str(n): counts.get(n, 0) for n in range(1, max([2, *counts]) + 1)}
 
 
 def probe_counts(db: Database) -> dict[str, int]:
-    """Return how many `queries` have a probe, and how many `pairs` are judged for a probe alone."""
+    """Return the numbers of `queries` with a probe, and of `pairs` that are judged only for a probe.
+
+    A probe is a sample of a query's moments that is judged to learn how deep judging must go.
+    """
     sql = f"SELECT (SELECT count(*) FROM batch WHERE number IS NULL), (SELECT count(*) FROM {PROBE_PAIRS})"
     return dict(zip(("queries", "pairs"), db.conn.execute(sql).fetchone(), strict=True))
 
@@ -305,7 +329,7 @@ def probe_counts(db: Database) -> dict[str, int]:
 def add_source(
     db: Database, source: CandidateSource, found: Iterable[FoundSpan], *, at: float, by: AnnotatorId | None
 ) -> None:
-    """Store a source, and the candidates that it found."""
+    """Store a source of candidates, and the spans that it found."""
     source_id = _add(db, source, at=at, by=by)
     db.conn.executemany(
         "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
@@ -315,7 +339,10 @@ def add_source(
 
 
 def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | None) -> None:
-    """Record captions as the source of all candidates that have a similarity, except those of training queries."""
+    """Record the search by captions as the source of all candidates that have a similarity.
+
+    Candidates of training queries are left out. `encoder` is the identity of the encoder.
+    """
     judged = "WHERE q.split <> 'train' AND k.similarity IS NOT NULL"
     depth = db.conn.execute(f"SELECT max(k.rank) FROM candidate k JOIN query q USING (query_id) {judged}").fetchone()[0]
     if not depth:
@@ -336,7 +363,7 @@ def all_sources(db: Database) -> list[CandidateSource]:
 
 
 def pooling_state(db: Database) -> tuple[int, ...]:
-    """Return counts that change whenever the input of a pooling changes."""
+    """Return numbers of which at least one changes whenever the input of a pooling changes."""
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM candidate), (SELECT count(*) FROM pair), (SELECT count(*) FROM moment), "
         "(SELECT coalesce(max(moment_id), 0) FROM moment), (SELECT count(*) FROM query), (SELECT count(*) FROM source)"
@@ -345,9 +372,9 @@ def pooling_state(db: Database) -> tuple[int, ...]:
 
 
 def last_part(db: Database) -> int:
-    """Return the highest `part` of any source; 0 if there are no sources.
+    """Return the number of the latest pooling that added sources of candidates; 0 if there are no sources.
 
-    It is 1 for the sources of the original lists, and higher for those of later poolings.
+    It is 1 for the sources of the original candidate lists, and higher for those of later poolings.
     """
     return int(db.conn.execute("SELECT coalesce(max(part), 0) FROM source").fetchone()[0])
 

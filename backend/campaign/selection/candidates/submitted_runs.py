@@ -42,10 +42,10 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True, slots=True)
 class CandidatePooling:
-    """How runs are pooled into candidates.
+    """Options for pooling runs, that is, for making their best predictions candidates.
 
-    The first `depth` predictions of each query are taken from each run. Spans that overlap by `iou` or more are one
-    candidate. `videos` is a file with the names of videos that runs give by index: `name -> [duration, index]`.
+    The first `depth` predictions of each query are taken from each run. Spans that overlap by `iou` or more become one
+    candidate. `videos` is a file that names the videos if runs give them by index: `name -> [duration, index]`.
     """
 
     depth: int = 20
@@ -55,7 +55,10 @@ class CandidatePooling:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A checked run. `query_ids` are the numbers of its queries, in the order of the run."""
+    """A run that was checked: its name, the hash of its file, and its predictions.
+
+    `query_ids` are the project's ids of its queries, in the order of the run.
+    """
 
     name: str
     sha256: str
@@ -77,13 +80,13 @@ def read(
     pooled: Sequence[CandidateSource],
     options: CandidatePooling,
 ) -> list[Submitted]:
-    """Read and check runs in any form that `evaluate` reads; return them by name.
+    """Read and check runs in any file format that `evaluate` reads; return them sorted by name.
 
     Args:
         given: files, as texts `NAME=FILE` or `FILE`.
         queries: all queries of the project.
         durations: length of each video of the project, in seconds.
-        pooled: sources of earlier poolings.
+        pooled: the sources of candidates of earlier poolings.
         options: the depth, and the file of video names.
 
     Raises:
@@ -117,7 +120,7 @@ def read(
 
 
 def _run(packed: bytes, path: Path, videos: Mapping[int, str] | None) -> tuple[Run, Sequence[Problem]]:
-    """Return a run with its problems; predictions in a wrong form are left out of the run."""
+    """Return a run and its problems. Predictions that cannot be parsed are left out of the run."""
     try:
         return run_file(unpack(packed, path.name), str(path), videos), ()
     except PartlyRead as refused:
@@ -131,7 +134,8 @@ def _not_again(
 ) -> str | None:
     """Return why a run cannot be pooled; None if it can.
 
-    For example, the same file was given twice, or it was already pooled to this depth.
+    For example, the same file was given twice, or it was already pooled to this depth. `named` maps the hashes of files
+    given before to their names.
     """
     if sha256 in named:
         return said("is the same file as {named}: give each run once", named=named[sha256])
@@ -165,7 +169,7 @@ def _query_problems(run: Run, split_of: Mapping[str, Split]) -> Iterable[Problem
 
 
 def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[Problem]:
-    """Yield the problems of predictions; a video that the project lacks is reported once."""
+    """Yield what is wrong with a run's predictions. A video that the project lacks is reported only once."""
     wrong = run.span_problems()
     lasts = np.array([durations.get(video, np.nan) for video in run.videos])
     with np.errstate(invalid="ignore"):
@@ -204,9 +208,10 @@ Place = tuple[str, float, float]
 
 
 class Merging:
-    """Merges spans into candidates, one query after the other; `new` are moments that the project lacks so far.
+    """Merges the spans that sources found into candidate moments, one query after the other.
 
-    These are numbered -1, -2, ... until they are stored.
+    `new` has the candidates that are not moments of the project yet. They are numbered -1, -2, ... until they are
+    stored.
     """
 
     def __init__(
@@ -249,13 +254,14 @@ class Merging:
         self._rows = [_rows(run, top) for run, top in zip(runs, self._tops, strict=True)]
 
     def candidates(self, query_id: QueryId, listed: Iterable[Listed] = ()) -> list[MergedSpan]:
-        """Merge what sources found for a query; return its candidates by best rank.
+        """Merge the spans that sources found for a query; return its candidates by best rank.
 
-        A candidate may be a new moment, which is added to `new`.
+        A candidate that is not a moment of the project yet is added to `new`.
 
         Args:
             query_id: the query.
-            listed: candidates that the query has already, each with a rank and score if captions or frames find it now.
+            listed: candidates that the query has already, as (moment, rank, score, number of the source). The rank is
+                None if neither captions nor frames found the candidate in this pooling.
         """
         by_moment: dict[MomentId, MergedSpan] = {}
         for moment_id, rank, score, source in listed:
@@ -274,7 +280,10 @@ class Merging:
     def found_spans(
         self, found: Mapping[QueryId, Sequence[MergedSpan]], ids: Mapping[MomentId, MomentId]
     ) -> dict[int, list[FoundSpan]]:
-        """Return the spans of each source, by its number; `ids` maps new moments to their stored numbers."""
+        """Map the number of each source to the spans that it found, with the candidate of each.
+
+        `ids` maps temporary numbers of new moments to stored ones.
+        """
         spans: dict[int, list[FoundSpan]] = {}
         for query_id, candidates in found.items():
             for candidate in candidates:
@@ -303,7 +312,7 @@ class Merging:
 
 
 def _rows(run: Submitted, top: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[QueryId, tuple[int, int]]:
-    """Return, for each query, the position of its first prediction in `top`, and the position after its last one."""
+    """Map each query to a slice of `top`: the positions of its first prediction and after its last one."""
     sizes = np.bincount(run.run.query[top], minlength=len(run.query_ids))
     ends = np.cumsum(sizes)
     return {

@@ -1,7 +1,8 @@
 """Build a pool of positive and negative videos for each sentence of a corpus.
 
-*Reads* a corpus, vectors of its sentences, and its videos if EMScore decides too. *Writes* a new folder: the pools, the
-pairs of query and video with their similarities, and a manifest that records how the pools were built.
+*Reads* a corpus, vectors of its sentences, and its videos if EMScore (similarity of text and video frames) decides too.
+*Writes* a new folder: the pools, the pairs of query and video with their similarities, and a manifest that records how
+the pools were built.
 """
 
 import hashlib
@@ -42,7 +43,10 @@ TEXT_ALONE = "text alone"
 
 
 class VisualScores(Protocol):
-    """The source of EMScores between any text and the videos of a corpus, which are numbered in order of name."""
+    """The source of EMScores, which tell how similar a text is to the frames of a video under CLIP.
+
+    Videos of the corpus are numbered in order of name.
+    """
 
     @property
     def identity(self) -> str:
@@ -50,7 +54,7 @@ class VisualScores(Protocol):
         ...
 
     def scorer(self, text: str) -> EmScorer:
-        """Return a function that gives the EMScore of a text with any of the videos."""
+        """Return a function that takes the numbers of videos and returns their EMScores with the text."""
         ...
 
 
@@ -58,10 +62,11 @@ class VisualScores(Protocol):
 class BuildReport:
     """The result of a build.
 
-    `sentences` counts the sentences of the corpus, and `queries` those that have a pool in the file. `positives` is
-    the mean number of positive videos in a pool. `short` lists the queries whose pool is not full. The file leaves them
-    out, unless it is built as published. `without_distractor` lists the queries in whose pool every video is positive.
-    `bounds` are the bounds of EMScore; None if the build did not use EMScore.
+    `sentences` counts the sentences of the corpus, and `queries` those that have a pool in the file. `positives` is the
+    mean number of positive videos in a pool. `short` lists the queries whose pool is not full. The file leaves them
+    out, unless the option `as_published` is set. `without_distractor` lists the queries in whose pool every video is
+    positive. `bounds` are the EMScores that a positive video must reach and a negative one must not exceed. They are
+    None if the build did not use EMScore. `left_out` has remarks on what was left out of the corpus.
     """
 
     sentences: int
@@ -172,10 +177,10 @@ def build(
 def _measure_bounds(
     sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: VisualScores, progress: Steps | None
 ) -> VisualBounds:
-    """Return the bounds of EMScore, each a mean over the queries.
+    """Return the EMScores that a positive video must reach and that a negative one must not exceed.
 
-    The positive bound is the mean EMScore of a query with its own video. The negative bound is the mean EMScore of a
-    query with one video that is drawn for it among the videos that are negative by their texts.
+    The positive bound is the mean EMScore of all queries with their own videos. The negative bound is the mean EMScore
+    of all queries, each with one video drawn from those that are negative by their texts.
     """
     positive: list[float] = []
     negative: list[float] = []
@@ -196,8 +201,9 @@ def _measure_bounds(
 class _ChosenPool:
     """The pool of one query, with the similarities of its videos in the order of the pool.
 
-    `others` counts the positive videos besides the query's own one. `s_te` has the similarities by text. `s_tv` has the
-    EMScores; it is None if the text alone decided.
+    `others` counts the positive videos besides the query's own one. `s_te` has the highest similarity of the query to a
+    sentence of each video. `s_tv` has the EMScores (similarity to the video's frames); it is None if the text alone
+    decided.
     """
 
     query: PoolQuery
@@ -206,9 +212,10 @@ class _ChosenPool:
     s_tv: Doubles | None
 
     def rows(self) -> Iterator[tuple[str, str, str, float, float | None]]:
-        """Yield (query id, video, role, s_te, s_tv) of each video in the pool; see the class for s_te and s_tv.
+        """Yield (query id, video, role, s_te, s_tv) of each video in the pool.
 
-        The role is `own`, `positive` or `negative`.
+        The role is `own`, `positive` or `negative`. s_te is the similarity by text, and s_tv the EMScore, None if not
+        used.
         """
         for n, video in enumerate(self.query.videos):
             role = "own" if n == 0 else "positive" if n <= self.others else "negative"
@@ -217,7 +224,7 @@ class _ChosenPool:
 
 
 class _ScoreCache:
-    """A cache of the EMScores of one query, because the selection of videos and then the file of pairs need them."""
+    """A cache of the EMScores of one query, used to select its videos and again to write the file of pairs."""
 
     def __init__(self, emscore: EmScorer) -> None:
         self._emscore = emscore
@@ -240,7 +247,7 @@ def _select_pools(
     bounds: VisualBounds | None,
     progress: Steps | None,
 ) -> list[_ChosenPool]:
-    """Select the pool of each sentence, full or not, and return the pools in the order of the corpus."""
+    """Select a pool of videos for each sentence, even if it is not full; return them in the order of the corpus."""
     in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
     pools: dict[tuple[str, int], _ChosenPool] = {}
     for own, similarities, s_te in iterate_similarities(sentences, vectors):

@@ -1,7 +1,7 @@
-"""Find the thresholds of an encoder from labelled pairs, and draw its similarities (Figure 8 of the paper).
+"""Find the thresholds of an encoder from labelled pairs of texts, and draw its similarities (Figure 8 of the paper).
 
-*Reads* labelled pairs and the cached vectors of their sentences. *Writes* a new folder: the file of thresholds that
-`build_pools` reads, the figure, and its numbers.
+A pair is labelled alike or different. *Reads* labelled pairs and the cached vectors of their sentences. *Writes* a new
+folder: the file of thresholds that `build_pools` reads, the figure, and its numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,16 +50,17 @@ def calibrate_thresholds(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> StoredThresholds:
-    """Find the thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
+    """Find an encoder's thresholds for alike and different texts, and write them with a figure into a new folder.
 
     The files are `thresholds.json`, `calibration.csv`, `calibration.png` and `calibration.svg`.
 
     Args:
-        labelled: an STS file, or a file of pools.
+        labelled: pairs of texts that are labelled alike or different: a file of semantic textual similarity (STS), or a
+            file of pools.
         out: the folder to make.
-        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        encoder: an encoder or its name, as in a project's settings; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
-        embeddings: the folder in which vectors are cached; the person's cache folder if None.
+        embeddings: the folder in which vectors are cached; None is the user's cache folder.
         where: where sentences are encoded.
         progress: called with (name of the step, number done, number of all).
 
@@ -141,7 +142,10 @@ def _measure_pairs(
 def _measure_pools(
     pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None
 ) -> Iterator[LabelledPair]:
-    """Yield each query's similarity with the other videos of its pool; videos without sentences are left out."""
+    """Yield a labelled pair for each query and each other video of its pool, with their similarity.
+
+    A positive video counts as alike, a negative one as different. Videos without sentences are left out.
+    """
     other_videos = [query.videos[1:] for query in pools.queries]
     scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, other_videos)
     for query, videos, s_te in zip(pools.queries, other_videos, scores, strict=True):
@@ -241,12 +245,12 @@ def _draw_chart(
 
 
 def _sample_points(label: str, values: list[float]) -> list[tuple[float, float]]:
-    """Return at most `_POINTS` similarities, evenly chosen, each with its horizontal offset in the figure."""
+    """Return at most `_POINTS` of `values`, evenly chosen, each as (value, horizontal offset in the figure)."""
     step = max(1, len(values) / _POINTS)
     chosen = [values[int(n * step)] for n in range(min(len(values), _POINTS))]
     return [(value, _offset(f"{label} {n}")) for n, value in enumerate(chosen)]
 
 
 def _offset(name: str) -> float:
-    """Return a number from -1 to 1 that depends on the name alone, so that every drawing is the same."""
+    """Return a number from -1 to 1 that depends only on the name, so that every drawing looks the same."""
     return int.from_bytes(blake2b(name.encode(), digest_size=2).digest()) / 32767.5 - 1

@@ -29,12 +29,12 @@ class Card:
     """One video of a pool, as the figure of a query shows it.
 
     Attributes:
-        kind: own video, positive or negative.
+        kind: the video's role: the query's own video, another positive, or a negative.
         video: name of the video.
         sentence: of a positive, the sentence at `span`; of a negative, its sentence nearest to the query. Empty if the
             video has no sentence.
         duration_s: duration of the video, in seconds.
-        similarity: s_te, the highest similarity of the query with a sentence of the video.
+        similarity: the highest similarity of the query to a sentence of the video (s_te).
         span: start and end of the positive moment, in seconds; None for a negative.
         strip: WebP picture of the span, or of the whole video; None without a video file.
     """
@@ -50,9 +50,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """The similarities of positives and of negatives to their query, and the thresholds of this similarity by name.
+    """The similarities of positive and of negative videos to their queries, for a histogram.
 
-    `name` is `s_te` (query and sentences of the video) or `s_tv` (query and frames of the video).
+    `name` is `s_te` (similarity of query and sentences of the video) or `s_tv` (of query and frames of the video).
+    `thresholds` maps names to thresholds of this similarity.
     """
 
     name: str
@@ -62,9 +63,10 @@ class PairScores:
 
 
 def shares(scores: PairScores) -> Shares:
-    """Return histograms of the positives and of the negatives, each in shares of its own kind.
+    """Return the bars of two histograms of similarity: of the positive and of the negative videos.
 
-    A row is one bar: `score`, `kind`, `low`, `high`, `pairs`, `share`.
+    A row is one bar with the keys `score`, `kind`, `low`, `high`, `pairs` and `share`. The share is that among all
+    videos of its kind.
 
     >>> found = shares(PairScores("s_te", np.array([0.91, 0.9, 0.95]), np.array([0.1]), {}))
     >>> [(row["kind"], row["low"], row["pairs"], round(row["share"], 2)) for row in found]
@@ -133,7 +135,10 @@ def query_chart(text: str, cards: Sequence[Card], subtitle: list[str]) -> "alt.T
 
 
 def _card_rows(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
-    """Yield a chart row for each card, with the positions of what it shows, in pixels from the upper left corner."""
+    """Yield a chart row for each card: its texts, its picture, and where to draw them.
+
+    Positions are in pixels from the upper left corner.
+    """
     top = 0.0
     for card in cards:
         last = top + (_BARE_ROW_PX if card.strip is None else _ROW_PX)
@@ -159,7 +164,7 @@ def map_chart(points: Sequence[dict[str, Any]], text: str, subtitle: str) -> "al
 
     Args:
         points: `x`, `y`, `similarity` and `role` (`this query`, `positive`, `other`) of each query.
-        text: text of the query that the others are compared with.
+        text: text of the query to which all others are compared.
         subtitle: the line below the title.
     """
     import altair as alt

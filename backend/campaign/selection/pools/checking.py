@@ -72,14 +72,14 @@ def make_pool_check(
 ) -> tuple[Project, SampleReport]:
     """Create a project in which people check a sample of a file of pools: does a whole video match its query?
 
-    People do not see whether the pool has a video as positive or negative.
+    The people do not see whether a video is a positive or a negative in the pool.
 
     Args:
         file: the file of pools.
         folder: the folder of the new project.
         videos: the folder of the video files.
-        queries: how many queries to draw; all that can be checked, if these are fewer.
-        negatives: the most negatives to draw from each pool.
+        queries: how many queries to draw; if fewer can be checked, all of them are drawn.
+        negatives: how many negatives to draw from each pool at most.
         seed: seeds the draw.
         encoder: computes the similarity of query and video, which is stored with each pair and never shown to
             annotators; MiniLM if None.
@@ -88,8 +88,8 @@ def make_pool_check(
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: everything that is wrong with the file, or with the videos; nothing was made. Also if the file has
-            no query that can be checked.
+        InputError: everything that is wrong with the file or the videos, or that the file has no query to check. No
+            project was made.
         ProjectError: the folder is a project already, `queries` or `negatives` is too low, or the folder of videos
             cannot be read.
         EncoderUnavailable: the encoder cannot be found.
@@ -143,10 +143,10 @@ def _require_checkable(sample: CheckSample, file: str) -> None:
 
 
 def _collect_sentences(pools: Pools, names: Sequence[str], file: str) -> dict[str, list[str]]:
-    """Return, for each video, the distinct sentences that the file has about it.
+    """Map each video to the distinct sentences that the file has about it.
 
-    First come the sentences that the file lists for the video itself. Then come those of its moments that a query's
-    pool has as positives.
+    First come the sentences that the file lists for the video itself. Then come sentences of queries' pools in which a
+    moment of this video is a positive.
     """
     name_set = set(names)
     elsewhere = (moment for query in pools.queries for moment in query.positives)
@@ -195,7 +195,7 @@ def _measure_videos(names: Sequence[str], videos: Path, progress: Progress | Non
 def _compute_similarities(
     encoder: Encoder, drawn: Sequence[CheckedQuery], sentences: dict[str, list[str]], progress: Progress | None
 ) -> dict[tuple[str, str], float]:
-    """Return the similarity of every query to each of its videos, by (query id, video).
+    """Map (query id, video) to the similarity of every drawn query to each of its videos.
 
     It is computed from the encoded text of the query and the encoded sentences of the video.
     """

@@ -1,7 +1,8 @@
 """Build pools from the captions of a project, or from an annotation file without a project.
 
-*Reads* captions, moments and videos of a project, or an annotation file. If EMScore decides too, also reads video files
-and cached vectors of their frames. *Writes* what `building` writes, and the cache of frame vectors.
+*Reads* captions, moments and videos of a project, or an annotation file. If EMScore (similarity of text and video
+frames) decides too, also reads video files and cached vectors of their frames. *Writes* what `building` writes, and the
+cache of frame vectors.
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,10 @@ PUBLISHED = "as published"
 
 @dataclass(frozen=True, slots=True)
 class VideoScores:
-    """The source of EMScores between sentences and videos of a corpus; videos are numbered in order of name."""
+    """The source of EMScores, which tell how similar a sentence of a corpus is to the frames of a video under CLIP.
+
+    Videos are numbered in order of name.
+    """
 
     identity: str
     _frames: FrameVectors
@@ -50,7 +54,10 @@ class VideoScores:
     _weights: Idf
 
     def scorer(self, text: str) -> EmScorer:
-        """Return a function that gives the EMScore (full F) of a sentence of the corpus with any of its videos."""
+        """Return a function that takes the numbers of videos and returns their EMScores with a sentence of the corpus.
+
+        The score is the full F of EMScore, which combines its coarse and its fine part.
+        """
         sentence = self._sentences[text]
 
         def emscore(videos: Numbers, *, weighted: bool) -> Doubles:
@@ -68,7 +75,7 @@ def encode_corpus(
     per_s: float,
     progress: Progress | None = None,
 ) -> VideoScores:
-    """Encode the sentences and videos of a corpus by CLIP, to compute EMScore between them.
+    """Encode the sentences and videos of a corpus by CLIP, so that EMScore (their similarity) can be computed.
 
     Args:
         corpus: the corpus; the IDF weights count each of its sentences as one document.
@@ -181,20 +188,20 @@ def build_pools_from_file(
 
     Args:
         file: the annotation file; a file of pools is one, too.
-        out: see `build_pools`.
-        options: see `build_pools`.
-        thresholds: see `build_pools`.
-        looks: see `build_pools`.
+        out: the folder to make.
+        options: sizes, thresholds and seed.
+        thresholds: a file from `calibrate_thresholds`; its thresholds replace those of the options.
+        looks: options for EMScore on the videos; if None, the text alone decides.
         videos: the folder of the videos; needed if `looks` is given.
-        encoder: name of the encoder, as for a project; SimCSE from the model hub if None.
+        encoder: name of the encoder, as in a project's settings; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
-        embeddings: the folder in which vectors are cached; the person's cache folder if None.
-        format: format of the file; see `import_corpus`.
-        types: see `import_corpus`.
-        columns: see `import_corpus`.
-        where: see `build_pools`.
-        now: see `build_pools`.
-        progress: see `build_pools`.
+        embeddings: the folder in which vectors are cached; None is the user's cache folder.
+        format: format of the file; None detects it from the content.
+        types: of a TVR file, the types of query to keep; None for those that the TVR-Ranking paper keeps.
+        columns: maps ReelRank's field names to the file's columns or fields: `{"start": "begin"}`.
+        where: where sentences and frames are encoded.
+        now: seconds since 1970, written into the manifest.
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         InputError: the file has problems, one of its videos has no duration, or `videos` is missing.
@@ -209,15 +216,15 @@ def build_pools_from_file(
 
 
 def read_corpus(file: Path, format: str | None, options: ImportOptions) -> CaptionedCorpus:  # noqa: A002 - public word
-    """Read every sentence of an annotation file, as an import does. The sentences of a video stay in the file's order.
+    """Read every sentence of an annotation file. The sentences of a video stay in the file's order.
 
     Args:
         file: the annotation file.
         format: format of the file; None detects it from the content.
-        options: how to read it.
+        options: the types of entries to keep, and the names of columns, as for an import into a project.
 
     Raises:
-        InputError: every problem of the file, also every video without a duration.
+        InputError: every problem of the file, including every video without a duration.
     """
     parsed = formats.parse(format, unpacked_bytes(file), file.name, options)
     durations: dict[str, float] = {}
@@ -251,9 +258,9 @@ def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
 
 
 def _project_corpus(project: Project) -> CaptionedCorpus:
-    """Read every caption in which candidates are searched, as a sentence of its video, in the order of caption ids.
+    """Read the searchable captions of a project, each as a sentence of its video, in the order of caption ids.
 
-    The imprecise caption of a moment is used if one is accepted, otherwise its published caption.
+    If a moment has an accepted rewritten caption (without names), that is used, otherwise its published caption.
 
     Raises:
         ProjectError: the project has no captions.
@@ -278,7 +285,7 @@ def _project_corpus(project: Project) -> CaptionedCorpus:
 
 
 def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
-    """Return the sources of videos by name.
+    """Map the names of videos to their files or other sources.
 
     Raises:
         ProjectError: the files of some videos are not known.
@@ -306,7 +313,7 @@ def _build(
     now: float,
     progress: Progress | None,
 ) -> BuildReport:
-    """Check the options, then load the encoder, whose files may have to be downloaded, and build the pools."""
+    """Check the options, load the encoder, and build the pools. The encoder's files may have to be downloaded."""
     require_new_folder(out)
     stored = read_thresholds(thresholds) if thresholds else None
     if stored:

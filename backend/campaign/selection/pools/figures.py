@@ -50,7 +50,11 @@ _FEWEST_QUERIES = 5
 
 @dataclass(frozen=True, slots=True)
 class FigureReport:
-    """The figures that were drawn, with their query and encoder; `notes` say what is missing from them."""
+    """The figures that were drawn, with their query and encoder.
+
+    `positive_pairs` and `negative_pairs` count the pairs of query and video in the figure of similarities. `notes` say
+    which parts of a figure are missing, and why.
+    """
 
     query: str
     text: str
@@ -82,15 +86,15 @@ def write_pool_figures(
         out: the folder for the figures, which is made.
         videos: folder of video files; without it the query is drawn without pictures.
         query: id of the query to draw. None draws the query with the most positive videos, or the first of several.
-            Only queries with a full pool and a negative are considered; with `videos`, only positive videos that have
-            a file are counted.
-        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+            Only queries with a full pool and a negative are considered; with `videos`, only positive videos that have a
+            file are counted.
+        encoder: an encoder or its name, as in a project's settings; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
-        embeddings: the folder in which vectors are cached; the person's cache folder if None.
+        embeddings: the folder in which vectors are cached; None is the user's cache folder.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or has no such query.
+        InputError: the file has problems, or has no query with this id.
         EncoderUnavailable: the encoder cannot be found or built.
         ProjectError: the folder cannot be written, or there is no such folder of videos.
     """
@@ -173,7 +177,10 @@ def _find(clips: VideoFolder, video: str) -> Path | None:
 def _cards(
     query: PoolQuery, pools: Pools, vectors: PoolVectors, clips: VideoFolder | None, progress: Progress | None
 ) -> tuple[list[Card], list[str]]:
-    """Return cards of a query's positives and of the negatives most similar to it, and a note on missing pictures."""
+    """Return a card for each positive video of a query and for the negatives that are most similar to it.
+
+    The second result is a list of remarks: it names the videos whose picture is missing; it is empty if none is.
+    """
     [negative] = vectors.scores([query], [query.negatives])
     order = np.argsort(-np.nan_to_num(negative, nan=-1.0), kind="stable")[:_MOST_NEGATIVES]
     positives = [(moment.video, moment.sentence, (moment.start_s, moment.end_s)) for moment in query.positives]
@@ -202,9 +209,10 @@ def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes |
 
 
 def _videos_of_kind(pools: Pools, kind: str) -> list[tuple[str, ...]]:
-    """Return the negative videos of each query, or its positive videos, as `kind` says.
+    """Return for each query its negative videos, or its positive videos, as `kind` says.
 
-    A query's own video is left out of its positives, because its similarity s_te is always 1.
+    A query's own video is left out of the positives, because the query is one of its sentences and so their similarity
+    is always 1.
     """
     return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
 
@@ -239,9 +247,9 @@ def _visual_scores(pools: Pools, built: BuildOutput) -> PairScores:
 
 
 def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
-    """Return each distinct query with its position on the map, its similarity to the chosen query, and its role.
+    """Return each query with its position on the map, its similarity to the chosen query, and its role.
 
-    The list is empty if there are too few queries for a map.
+    Queries with the same text appear once. The list is empty if there are too few queries for a map.
     """
     ids = {chosen.text: chosen.query_id}
     for query in pools.full:

@@ -1,9 +1,9 @@
 """Read the files that go with pools: labelled pairs, thresholds, and the manifest and pairs of a build.
 
-*Reads* an STS file: columns `sentence1`, `sentence2` and `score` (0 to 5), separated by tabs, with these names as
-header or without a header; or a file of pools, where a query and its positives count as alike, and a query and its
-negatives as different; the file of thresholds from `calibrate_thresholds`; `manifest.json` and `pairs.csv` in the
-folder of a build.
+*Reads* labelled pairs, the thresholds from `calibrate_thresholds`, and `manifest.json` and `pairs.csv` in the folder of
+a build. Labelled pairs come from an STS file (semantic textual similarity) or a file of pools. An STS file has the
+columns `sentence1`, `sentence2` and `score` (0 to 5), separated by tabs, with or without a header of these names. In a
+file of pools, a query and its positives count as alike, and a query and its negatives as different.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class ScoredPair:
 
 
 def read_labelled(path: Path) -> list[ScoredPair] | Pools:
-    """Return the pairs of an STS file, or the pools of a file of pools.
+    """Return the pairs of an STS file (semantic textual similarity), or the pools of a file of pools.
 
     Raises:
         InputError: every problem of the file.
@@ -62,7 +62,7 @@ def read_labelled(path: Path) -> list[ScoredPair] | Pools:
 
 
 def read_sts(content: bytes, file: str) -> list[ScoredPair]:
-    r"""Return the pairs of an STS file.
+    r"""Return the pairs of sentences in an STS file (semantic textual similarity), with their scores.
 
     Raises:
         InputError: names every invalid line; or says that no pair is alike, or that none is different.
@@ -109,12 +109,15 @@ RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of 
 
 
 class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The thresholds of an encoder, as their file stores them, with the name of the labelled pairs behind them.
+    """The thresholds of an encoder as their file stores them, with the labelled pairs from which they were found.
 
-    `encoder` is the identity of the encoder, `labels` the name of the file of pairs. `neither` counts pairs that are
-    neither alike nor different. `held_out` has the shares of alike and of different pairs that thresholds keep when
-    tested on pairs they do not come from; see `calibrating.held_out_shares`. All other fields are those of
-    `rules.Thresholds`.
+    `t_pos` is the least similarity of a positive pair, and `t_neg` the greatest of a negative one. `encoder` is the
+    encoder's identity, `labels` the name of the file of pairs, and `rule` the rule by which the thresholds were found.
+    `best` is the threshold with the highest Youden's J, `youden`. `alike`, `different` and `neither` count the pairs by
+    label. `kept_alike` is the share of alike pairs with a similarity of `t_pos` or more; `kept_different` is the share
+    of different pairs with `t_neg` or less. `alike_below` and `different_above` count pairs on the wrong side.
+    `held_out` has the same two shares for thresholds that were found from other pairs; see
+    `calibrating.held_out_shares`.
     """
 
     t_pos: float
@@ -149,7 +152,10 @@ def read_thresholds(path: Path) -> StoredThresholds:
 
 
 class _Manifest(msgspec.Struct, frozen=True):
-    """The fields of a manifest that are needed here."""
+    """The fields of a build's manifest that this module reads.
+
+    `t_pos`, `t_neg` and `bounds` are the thresholds of the build. `files` maps the names of its files to their hashes.
+    """
 
     t_pos: float
     t_neg: float
@@ -162,7 +168,8 @@ class _Manifest(msgspec.Struct, frozen=True):
 class BuildOutput:
     """What a build of pools wrote beside its file: the thresholds that it used, and the EMScores of its pairs.
 
-    `encoder` is the identity of the encoder. `t_pos` and `t_neg` are thresholds of s_te, `bounds` those of s_tv. `s_tv`
+    `encoder` is the identity of the encoder. `t_pos` and `t_neg` are thresholds for the similarity of query and
+    sentences. `bounds` are those for EMScore, the similarity of query and video frames; None if it was not used. `s_tv`
     maps (query id, video) to the EMScore of that pair.
     """
 
@@ -174,7 +181,7 @@ class BuildOutput:
 
 
 def read_build(file: Path) -> BuildOutput | None:
-    """Return what a build wrote beside its file of pools; None if nothing is there, or it belongs to another file.
+    """Return what a build wrote beside its file of pools; None if there is nothing, or if it belongs to another file.
 
     Raises:
         InputError: the table of pairs cannot be read.

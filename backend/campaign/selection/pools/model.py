@@ -1,4 +1,4 @@
-"""Data types for pools: options of a build, labelled pairs, and the sample, origin and report of a check. Pure."""
+"""Data types for pools: options of a build, labelled pairs, and the sample, origin and report of a pool check. Pure."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,8 @@ class PoolOptions:
 class CaptionedCorpus:
     """A corpus to build pools from: the moments of each video with their sentences, and its duration in seconds.
 
-    `source` names the corpus. `captions` says which captions the sentences are, published or imprecise ones.
-    `left_out` has remarks on what was left out of the corpus.
+    `source` names the corpus. `captions` says which captions the sentences are, published or imprecise ones. `left_out`
+    has remarks on entries that were left out of it.
     """
 
     source: str
@@ -60,11 +60,11 @@ class VisualBounds:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """A labelled pair with its similarity.
+    """A labelled pair of texts with its similarity.
 
-    `alike` is None for a pair that is labelled neither alike nor different. `label` names the group of pairs in which
-    the figure shows this pair. `first_half` says whether it is in the first of two halves of the labelled pairs; see
-    `calibrating.held_out_shares`.
+    `alike` is None for a pair that is labelled neither alike nor different. `label` names the column of the figure in
+    which the pair is drawn. `first_half` says in which half of the pairs it is when thresholds are found from one half
+    and tested on the other; see `calibrating.held_out_shares`.
     """
 
     similarity: float
@@ -77,7 +77,7 @@ class LabelledPair:
 class VisualOptions:
     """Options for EMScore on videos: the CLIP model and the number of frames a second.
 
-    `clip` is a folder or a name on the model hub; None is the usual model.
+    `clip` is a folder or a name on the model hub; None is the default model.
     """
 
     clip: str | None = None
@@ -93,7 +93,7 @@ class PutInAs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckedQuery:
-    """A query to be checked, and the videos that people watch for it; the query's own video is not among them."""
+    """A query whose pool people check, and the videos that they watch for it, without the query's own video."""
 
     query: PoolQuery
     positives: tuple[str, ...]
@@ -109,9 +109,9 @@ class CheckedQuery:
 class CheckSample:
     """The sample of a file of pools that people check.
 
-    `drawn` has the queries that were drawn. `checkable` counts all that could have been drawn. The other fields count
-    queries that could not, by the reason. A `repeated` one has the text of an earlier query. A `short` one has a pool
-    that is not full. The pool of one that is `alone` holds only the query's own video.
+    `drawn` has the queries that were drawn, and `checkable` counts all queries that could have been drawn. The other
+    fields count the queries that could not, by reason. `repeated`: an earlier query has the same text. `short`: the
+    pool is not full. `alone`: the pool holds only the query's own video.
     """
 
     drawn: tuple[CheckedQuery, ...]
@@ -123,10 +123,10 @@ class CheckSample:
 
 @dataclass(frozen=True, slots=True)
 class CheckFacts:
-    """The origin of a project's check: the file of pools, and how the sample was drawn from it.
+    """The origin of the sample that people check in a project: the file of pools, and how the sample was drawn.
 
-    `queries` counts the queries that could have been drawn, and `drawn` those that were. Each was drawn with at most
-    `negatives` negatives.
+    `queries` counts the queries that could have been drawn, and `drawn` those that were. At most `negatives` negative
+    videos were drawn for each.
     """
 
     file: str
@@ -139,7 +139,11 @@ class CheckFacts:
 
 @dataclass(frozen=True, slots=True)
 class SampleReport:
-    """The size of a check that was just made; `notes` tell the person who made it about irregularities."""
+    """The size of a sample of pools that people are to check, and remarks for the person who made it.
+
+    `checkable` counts all queries that could have been drawn. `videos`, `positives` and `negatives` count the videos to
+    watch. `notes` name irregularities, such as videos whose length differs from the file.
+    """
 
     queries: int
     checkable: int
@@ -170,7 +174,11 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class WrongVideo:
-    """A video that people found in the wrong role: a positive that does not match, or a negative that matches."""
+    """A video that people found in the wrong role: a positive that does not match, or a negative that matches.
+
+    `query` is the query's text. `source` names the file of pools and the query's id in it. `put_in_as` is the role
+    there.
+    """
 
     query: str
     source: str
@@ -182,7 +190,8 @@ class WrongVideo:
 class CheckReport:
     """The result of a check: the shares of wrong positives (they do not match) and wrong negatives (they match).
 
-    `together` is the share among all videos of the sample, which usually has fewer negatives than the pools.
+    `facts` tells where the sample comes from. `together` is the share among all videos of the sample, which usually has
+    fewer negatives than the pools. `wrong` names the videos in the wrong role.
     """
 
     facts: CheckFacts
@@ -193,16 +202,15 @@ class CheckReport:
 
 
 def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: int) -> CheckSample:
-    """Draw queries that can be checked, with all their added positives and some of their negatives.
+    """Draw queries whose pools people can check, with all positives except their own video and some negatives.
 
-    A query can be checked if its pool is full, as in every published figure, and has more than the query's own video.
-    Of queries with the same text only the first can be drawn. The negatives of a query depend only on the seed and that
-    query.
+    A query can be checked if its pool is full and has more than the query's own video. Of queries with the same text
+    only the first can be drawn. The negatives of a query depend only on the seed and that query.
 
     Args:
         pools: the pools of the file.
-        queries: how many queries to draw; all that can be checked, if these are fewer.
-        negatives: how many negatives to draw for each query; all of its pool, if these are fewer.
+        queries: how many queries to draw; if fewer can be checked, all of them are drawn.
+        negatives: how many negatives to draw for each query; if its pool has fewer, all of them are drawn.
         seed: seeds the draw of queries and the draw of negatives.
         most: the most videos of a query; fewer negatives are drawn if there are many positives.
     """

@@ -1,10 +1,8 @@
 """Write how likely each video is drawn as a training negative for each sentence of a corpus, and vice versa.
 
-The equations are those of `similarity`.
-
-*Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
-(`backend/training.py`), and a manifest. The rows are written block by block, because each of the two tables takes
-265 MB for Charades-STA (12,404 sentences, 5,336 videos).
+The equations are in the docstring of the module `similarity`. *Reads* one annotation file, cached embeddings. *Writes*
+a new folder: two Parquet files that a training loop reads (`backend/training.py`), and a manifest. The rows are written
+block by block, because each of the two tables takes 265 MB for Charades-STA (12,404 sentences, 5,336 videos).
 """
 
 import hashlib
@@ -58,15 +56,15 @@ class NegativesReport:
         corpus_sha256: SHA-256 of its bytes.
         format: format of the annotation file.
         encoder: identity of the sentence encoder.
-        threshold: t_tr of equation 1.
-        temperature: temperature of equations 2 and 3.
+        threshold: the similarity from which a video is no negative of a query: t_tr of equation 1 in `similarity`.
+        temperature: the softmax temperature of equations 2 and 3 in `similarity`.
         queries: number of queries; `sentences` is the number of distinct texts among them.
         videos: number of videos.
         queries_without: number of queries without a potential negative; `videos_without` likewise.
         potential_videos: mean number of potential negatives of a query; `potential_queries` is that of a video.
-        effective_videos: mean effective number of negatives of a query, over the queries that have any; see
-            `similarity`. `effective_queries` is that of a video.
-        left_out: remarks on the sentences of the file that are no queries, with the reason.
+        effective_videos: mean effective number of negatives of a query, over the queries that have any: how many
+            equally likely negatives have the same entropy. `effective_queries` is that of a video.
+        left_out: remarks on the sentences of the file that do not become queries, with the reason.
     """
 
     corpus: str
@@ -89,7 +87,10 @@ class NegativesReport:
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
-    """The sentences of a corpus as queries, grouped by video; `own` has the index of each query's video in `videos`."""
+    """The sentences of a corpus as queries, grouped by video.
+
+    `ids` and `texts` have one entry for each query. `own` has the index of each query's video in `videos`.
+    """
 
     ids: list[str]
     texts: list[str]
@@ -117,14 +118,15 @@ def write_negatives(
     Args:
         file: an annotation file; each of its sentences is a query.
         out: the folder to make.
-        threshold: t_tr of equation 1; a query and a video with this similarity or more are no negatives of each other.
-        temperature: temperature of equations 2 and 3; the smaller it is, the more often similar negatives are drawn.
-        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        threshold: a query and a video with this similarity or more are no negatives of each other (t_tr of equation 1
+            in `similarity`).
+        temperature: the smaller it is, the more often similar negatives are drawn (equations 2 and 3 in `similarity`).
+        encoder: an encoder or its name, as in a project's settings; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
-        embeddings: the folder in which vectors are cached; the person's cache folder if None.
-        format: format of the file; see `import_corpus`.
-        types: see `import_corpus`.
-        columns: see `import_corpus`.
+        embeddings: the folder in which vectors are cached; None is the user's cache folder.
+        format: format of the file; None detects it from the content.
+        types: of a TVR file, the types of query to keep; None for those that the TVR-Ranking paper keeps.
+        columns: maps ReelRank's field names to the file's columns or fields: `{"start": "begin"}`.
         where: where sentences are encoded.
         progress: called with (name of the step, number done, number of all).
 
@@ -177,7 +179,7 @@ def write_negatives(
 
 
 def _left_out(parsed: Parsed) -> tuple[str, ...]:
-    """Return remarks on the sentences of the file that are no queries."""
+    """Return remarks on the sentences of the file that do not become queries, with the reason."""
     left_out = [f"{left.count:,} left out: {left.why}" for left in parsed.left_out]
     if parsed.merged:
         left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
@@ -185,7 +187,10 @@ def _left_out(parsed: Parsed) -> tuple[str, ...]:
 
 
 def _queries(moments: Sequence[CaptionedMoment]) -> _Queries:
-    """Return every sentence as a query, `VIDEO#N`, with N counting the sentences of the video in the file from 0."""
+    """Return every sentence as a query with the id `VIDEO#N`.
+
+    N is the position of the sentence among those of its video in the file, from 0.
+    """
     entries = {(moment.row, moment.sentence): moment for moment in moments}  # a sentence may have several moments
     of_video: dict[str, list[CaptionedMoment]] = {}
     for moment in entries.values():
@@ -203,7 +208,10 @@ def _queries(moments: Sequence[CaptionedMoment]) -> _Queries:
 
 @dataclass(slots=True)
 class _Tally:
-    """Statistics over the rows of a file, added up block by block."""
+    """Statistics over the rows of a file of probabilities, added up block by block.
+
+    `rows` counts the rows, and `without` those without a potential negative.
+    """
 
     rows: int = 0
     without: int = 0
@@ -211,7 +219,7 @@ class _Tally:
     _effective: float = 0.0
 
     def add(self, distributions: Distributions) -> None:
-        """Add a block of rows."""
+        """Add the statistics of a block of rows."""
         self.rows += len(distributions.potential)
         self.without += int((distributions.potential == 0).sum())
         self._potential += int(distributions.potential.sum())
@@ -219,12 +227,15 @@ class _Tally:
 
     @property
     def potential(self) -> float:
-        """Mean number of potential negatives of a row."""
+        """Mean number of potential negatives of a row, that is, of probabilities above 0."""
         return self._potential / self.rows
 
     @property
     def effective(self) -> float:
-        """Mean effective number of negatives (see `similarity`), over the rows that have any."""
+        """Mean effective number of negatives, over the rows that have any.
+
+        It is how many equally likely negatives have the same entropy.
+        """
         return self._effective / max(1, self.rows - self.without)
 
 
@@ -236,9 +247,10 @@ def _write_videos_given_query(
     temperature: float,
     progress: Progress | None,
 ) -> _Tally:
-    """Write the file of equation 2: a row for each query, with the probability of each video.
+    """Write the file of p'(v|q), equation 2: a row for each query, with the probability of each video.
 
-    A row lists the probabilities of the videos in the order of the other file, which has one row for each video.
+    The probabilities in a row are in the order in which the file of equation 3 lists the videos. Returns statistics
+    over the rows.
     """
     tally, report = _Tally(), steps_of(progress, "videos for each query")
     starts = video_starts([queries.videos[video] for video in queries.own])
@@ -266,9 +278,10 @@ def _write_queries_given_video(
     temperature: float,
     progress: Progress | None,
 ) -> _Tally:
-    """Write the file of equation 3: a row for each video, with the probability of each query.
+    """Write the file of p'(q|v), equation 3: a row for each video, with the probability of each query.
 
-    A row lists the probabilities of the queries in the order of the other file, which has one row for each query.
+    The probabilities in a row are in the order in which the file of equation 2 lists the queries. Returns statistics
+    over the rows.
     """
     tally, report = _Tally(), steps_of(progress, "queries for each video")
     bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))
@@ -288,7 +301,7 @@ def _write_queries_given_video(
 
 @contextmanager
 def _rows_file(path: Path, names: Sequence[str], width: int) -> Iterator[Callable[[Columns, FloatArray], None]]:
-    """Open a Parquet file of text columns and the list column `probability`, and yield a function that writes rows.
+    """Open a Parquet file with text columns and the list column `probability`; yield a function that writes rows.
 
     The function takes the text columns of some rows, and their probabilities, float32 `(rows, width)`. Each call makes
     a row group, so that a reader can also take a block at a time.
@@ -311,6 +324,6 @@ def _rows_file(path: Path, names: Sequence[str], width: int) -> Iterator[Callabl
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Return slices that divide rows into blocks: at most `_CELLS_AT_ONCE` cells each, but at least one row."""
+    """Return slices that divide rows into blocks of at most `_CELLS_AT_ONCE` cells. A block has at least one row."""
     at_once = max(1, _CELLS_AT_ONCE // max(1, columns))
     return (slice(start, min(rows, start + at_once)) for start in range(0, rows, at_once))

@@ -1,4 +1,4 @@
-"""SQL for the check of pools."""
+"""SQL for projects in which people check whether the videos of pools match their queries."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,11 @@ from backend.store.engine import Database
 
 @dataclass(frozen=True, slots=True)
 class PoolPlace:
-    """A video of a pool that people check, with the verdict and relevance of its pair so far."""
+    """A video of a pool that people check, with the current verdict and relevance of its pair.
+
+    `query` is the query's text. `source` names the file of pools and the query's id in it. `put_in_as` is the role
+    there.
+    """
 
     query: str
     source: str
@@ -22,7 +26,7 @@ class PoolPlace:
 
 
 def add(db: Database, facts: CheckFacts, places: Iterable[tuple[QueryId, MomentId, PutInAs]]) -> None:
-    """Store the origin of a check, and the videos to check."""
+    """Store which file of pools a project checks, how the sample was drawn, and which videos to check."""
     db.conn.execute(
         "INSERT INTO pool_check (pool_check_id, file, sha256, seed, queries, drawn, negatives) "
         "VALUES (1, ?, ?, ?, ?, ?, ?)",
@@ -35,13 +39,13 @@ def add(db: Database, facts: CheckFacts, places: Iterable[tuple[QueryId, MomentI
 
 
 def facts(db: Database) -> CheckFacts | None:
-    """Return the origin of the project's check; None if the project checks no pools."""
+    """Return which file of pools the project checks, and how the sample was drawn; None if it checks no pools."""
     row = db.conn.execute("SELECT file, sha256, seed, queries, drawn, negatives FROM pool_check").fetchone()
     return CheckFacts(*row) if row else None
 
 
 def places(db: Database) -> list[PoolPlace]:
-    """Return every video of the check, in the order of queries and ranks."""
+    """Return every video that people check in this project, sorted by query and rank."""
     rows = db.conn.execute(
         "SELECT q.text, q.source, v.name, o.put_in_as, coalesce(c.verdict, 'open'), c.relevance "
         "FROM pool_place o JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -52,6 +56,6 @@ def places(db: Database) -> list[PoolPlace]:
 
 
 def whole_moments(db: Database) -> dict[str, MomentId]:
-    """Return the moment of each video that starts at 0; in a project made for a check, it is the whole video."""
+    """Map each video to its moment that starts at 0. In a project made to check pools, that is the whole video."""
     rows = db.conn.execute("SELECT name, moment_id FROM moment JOIN video USING (video_id) WHERE start_s = 0")
     return {row[0]: MomentId(row[1]) for row in rows}

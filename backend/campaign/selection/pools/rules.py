@@ -5,13 +5,15 @@ query q and a sentence of video v; s_tv(q, v) is the EMScore of q and v. A video
 is at least its bound. It is negative if s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool are
 positive, and the query's own video is one of these; negatives fill the pool up to n. In a positive video, the sentence
 most similar to the query gives the moment. Random draws depend on a seed and on names alone, so the order of a corpus
-changes no draw. The published code departs from the paper, and so does `as_published`: see `DEPARTURES`.
+changes no draw. The published code departs from the paper; the option `as_published` follows that code (see
+`DEPARTURES`).
 
-Thresholds come from pairs that people, or a published pool, label alike or different. Youden's J of a threshold t
-(Youden, "Index for rating diagnostic tests", Cancer 1950) is the share of alike pairs with a similarity of t or more,
-plus the share of different pairs with less, minus 1. If alike and different pairs have very different similarities,
-many thresholds have nearly the highest J. t_pos is the highest of these thresholds and t_neg the lowest. A pair with a
-similarity between t_neg and t_pos is uncertain, so it becomes neither positive nor negative.
+Thresholds come from pairs that people, or a published pool, label alike or different. Youden's J of a threshold t tells
+how well it separates them (Youden, "Index for rating diagnostic tests", Cancer 1950). It is the share of alike pairs
+with a similarity of t or more, plus the share of different pairs with less, minus 1. If alike and different pairs have
+very different similarities, many thresholds have nearly the highest J. t_pos is the highest of these thresholds and
+t_neg the lowest. A pair with a similarity between t_neg and t_pos is uncertain, so it becomes neither positive nor
+negative.
 """
 
 from collections.abc import Sequence
@@ -32,12 +34,12 @@ _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
 def number_names(names: Sequence[str], seed: int) -> SortKeys:
-    """Return one number for each name, shape `(names,)`; a number depends only on its name and the seed."""
+    """Return a number for each name, shape `(names,)`. It depends only on the name and the seed."""
     return np.array([_number(f"{seed} {name}") for name in names], dtype=np.uint64)
 
 
 def sort_keys(numbers: SortKeys, purpose: str) -> SortKeys:
-    """Return a sort key for each name, from its number: sorted by key, the names are in a random order.
+    """Return a sort key for each name, from its number. Sorted by these keys, the names are in a random order.
 
     Each purpose, such as the positives of a query, has its own order. The keys are mixed by the last steps of
     SplitMix64 (Steele, Lea, Flood 2014), so that neighbouring numbers do not stay neighbours.
@@ -71,10 +73,13 @@ _AT_ONCE = 128
 
 
 class EmScorer(Protocol):
-    """A function that returns the EMScore of one query with each of some videos, which are given by number."""
+    """A function that returns the EMScores of one query with some videos, which are given by their numbers.
+
+    EMScore tells how similar a text is to the frames of a video.
+    """
 
     def __call__(self, videos: Numbers, *, weighted: bool) -> Doubles:
-        """Return the scores, `(videos,)`, with IDF weights or without."""
+        """Return the EMScores, shape `(videos,)`. `weighted` says whether words have IDF weights."""
         ...
 
 
@@ -82,8 +87,8 @@ class Sentences:
     """The sentences of a corpus, grouped by video, in an order that does not depend on the order of a file.
 
     Videos are sorted by name, and the sentences of a video by time. `moments` has all sentences. `starts` and `ends`
-    bound the sentences of each video in `moments`. `video` has the number of each sentence's video. `place` has its
-    position among the sentences of its video in the file, from 0.
+    bound the sentences of each video in `moments`. `video` has the number of each sentence's video. `place` has each
+    sentence's position among those of its video in the file, from 0.
     """
 
     def __init__(self, videos: Sequence[tuple[str, Sequence[PoolMoment]]], seed: int) -> None:
@@ -100,7 +105,10 @@ class Sentences:
         self.numbers: SortKeys = number_names(self.names, seed)
 
     def keys_for(self, own: int, purpose: str) -> SortKeys:
-        """Return sort keys of all videos for one purpose of the query that is sentence number `own`."""
+        """Return a sort key for each video, to draw videos of a role for one query in random order.
+
+        `own` is the number of the sentence that is the query. `purpose` names the draw; each has its own order.
+        """
         moment = self.moments[own]
         return sort_keys(self.numbers, f"{purpose} {moment.video} {moment.start_s} {moment.end_s} {moment.sentence}")
 
@@ -126,16 +134,16 @@ def select(
     emscore: EmScorer | None = None,
     bounds: VisualBounds | None = None,
 ) -> Selection:
-    """Select the pool of one query; it is short if too few videos are negative.
+    """Select the pool of one query. It is not full if too few videos are negative.
 
     Args:
-        own: the number of the query's sentence.
-        similarities: similarity of the query with each sentence, `(sentences,)`.
-        s_te: s_te of the query with each video, `(videos,)`.
+        own: the number of the sentence that is the query.
+        similarities: similarity of the query to each sentence, `(sentences,)`.
+        s_te: highest similarity of the query to a sentence of each video, `(videos,)`.
         sentences: the sentences of the corpus.
         options: sizes and thresholds.
-        emscore: computes EMScore of the query and videos; if None, the text alone decides.
-        bounds: the bounds of EMScore; needed together with `emscore`.
+        emscore: computes EMScore (similarity of the query and video frames); if None, the text alone decides.
+        bounds: the bounds of EMScore for positive and negative videos; needed together with `emscore`.
     """
     video = int(sentences.video[own])
     matching = s_te > options.t_pos if options.as_published else s_te >= options.t_pos
@@ -160,14 +168,21 @@ def select(
 
 
 def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.NDArray[np.bool_]:
-    """Return whether each video is negative by its sentences, `(videos,)`; the query's own video never is."""
+    """Return whether each video is negative by its sentences, `(videos,)`. The query's own video never is.
+
+    `s_te` has the highest similarity of the query to a sentence of each video.
+    """
     negative: npt.NDArray[np.bool_] = s_te < options.t_neg if options.as_published else s_te <= options.t_neg
     negative[own_video] = False
     return negative
 
 
 def draw_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
-    """Draw one video that is negative by its text, to measure the negative bound of EMScore; None if none is."""
+    """Draw the number of one video that is negative by its text; None if no video is.
+
+    It is used to measure the EMScore (similarity of text and frames) that negatives must not exceed. `own` is the
+    number of the sentence that is the query. `s_te` has its highest similarity to a sentence of each video.
+    """
     negatives = _sort_by_key(
         text_negatives(s_te, int(sentences.video[own]), options), sentences.keys_for(own, "measuring")
     )
@@ -180,7 +195,7 @@ def _sort_by_key(among: npt.NDArray[np.bool_], order: SortKeys) -> Numbers:
 
 
 def _matching_sentence(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
-    """Return the number of the sentence of a positive video whose moment becomes the positive moment.
+    """Return the number of the sentence whose moment becomes the positive moment of a positive video.
 
     It is the sentence most similar to the query, or the earliest of several equally similar ones. With `as_published`,
     it is the last sentence in the file whose similarity exceeds `t_pos`.
@@ -195,7 +210,7 @@ def _matching_sentence(video: int, similarities: Doubles, sentences: Sentences, 
 def _visual_negatives(
     videos: Numbers, count: int, emscore: EmScorer, bounds: VisualBounds, options: PoolOptions
 ) -> Numbers:
-    """Return those of the videos that are negative by EMScore too, in the given order.
+    """Return those of `videos` that are negative by EMScore (similarity of text and frames) too, in the same order.
 
     The search stops once `count` or more are found.
     """
@@ -222,6 +237,8 @@ NEARLY = 0.03
 class Thresholds:
     """The thresholds of an encoder, and how many labelled pairs have similarities above and below them.
 
+    A similarity of `t_pos` or more makes a pair positive, and one of `t_neg` or less negative.
+
     `youden` is Youden's J of the threshold `best`: the highest J if the thresholds were calibrated. `alike` and
     `different` count the pairs. `kept_alike` is the share of alike pairs with a similarity of `t_pos` or more.
     `kept_different` is the share of different pairs with a similarity of `t_neg` or less. `alike_below` counts alike
@@ -241,7 +258,7 @@ class Thresholds:
 
 
 def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
-    """Find the thresholds, in hundredths, from the similarities of alike and of different pairs.
+    """Find the thresholds of an encoder, rounded to hundredths, from the similarities of alike and of different pairs.
 
     Args:
         alike: similarities of alike pairs, from -1 to 1; at least one.

@@ -36,7 +36,7 @@ _Float = TypeVar("_Float", np.float32, np.float64)
 
 
 def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
-    """Return s_te of every query with every video, `(queries, videos)`: the most similar sentence of a video counts.
+    """Return s_te, the highest similarity of each query to a sentence of each video, `(queries, videos)`.
 
     All similarities are in memory at once. So pass only some hundreds of queries in a call, or the sentences of only
     some videos.
@@ -44,7 +44,7 @@ def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[
     Args:
         queries: Unit vectors, float32 `(queries, dim)`.
         sentences: Unit vectors `(sentences, dim)`, those of a video one after the other.
-        starts: Index of each video's first sentence, `(videos,)`; the last video has the sentences up to the end.
+        starts: Index of each video's first sentence, `(videos,)`, ascending from 0.
 
     Raises:
         ValueError: A video has no sentence, or the first one does not begin at 0.
@@ -61,16 +61,17 @@ def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[
 
 
 def best_sentences(similarities: npt.NDArray[_Float], starts: npt.NDArray[np.int64]) -> npt.NDArray[_Float]:
-    """Return s_te of every query with every video, given the similarities of queries with sentences.
+    """Return s_te, the highest similarity of each query to a sentence of each video, `(queries, videos)`.
 
-    `similarities` has the shape `(queries, sentences)`; `starts` is the index of each video's first sentence.
+    `similarities` has the similarity of each query to each sentence, `(queries, sentences)`. `starts` is the index of
+    each video's first sentence.
     """
     best: npt.NDArray[_Float] = np.maximum.reduceat(similarities, starts, axis=1)
     return best
 
 
 def video_starts(videos: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Return the index of each video's first sentence, from the video of each sentence.
+    """Return the index of each video's first sentence. `videos` has the video of each sentence.
 
     >>> video_starts(["a", "b", "b", "c"]).tolist()
     [0, 1, 3]
@@ -93,7 +94,10 @@ def sentence_vectors(sentences: Sentences, encoder: Encoder, embeddings: Path, p
 
 
 def iterate_similarities(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple[int, Doubles, Doubles]]:
-    """Yield for each sentence its number, its similarities with all sentences, and its s_te with all videos."""
+    """Yield (number, similarities to all sentences, similarities to all videos) for each sentence.
+
+    Its similarity to a video (s_te) is the highest to a sentence of that video.
+    """
     at_once = max(1, _CELLS_AT_ONCE // len(vectors))
     for start in range(0, len(vectors), at_once):
         similarities = round_similarities(vectors[start : start + at_once] @ vectors.T)
@@ -102,13 +106,13 @@ def iterate_similarities(sentences: Sentences, vectors: FloatArray) -> Iterator[
 
 
 def round_similarities(similarities: FloatArray | Doubles) -> Doubles:
-    """Round similarities to five decimals; rounded ones are compared with thresholds."""
+    """Round similarities to five decimals, which is how they are compared with thresholds."""
     values: Doubles = similarities.astype(np.float64).round(_DIGITS)
     return values
 
 
 class PoolVectors:
-    """The vectors of all sentences of a file of pools; each text is encoded once, and only if it is not cached."""
+    """The vectors of all sentences of a file of pools. Each text is encoded once, unless the cache has it."""
 
     def __init__(self, pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None) -> None:
         self._moments = {video: moments for video, moments in pools.moments.items() if moments}
@@ -126,7 +130,10 @@ class PoolVectors:
         return self._vectors[[self._row[text] for text in texts]]
 
     def scores(self, queries: Sequence[PoolQuery], videos: Sequence[Sequence[str]]) -> list[npt.NDArray[np.float64]]:
-        """Return s_te of each query with the videos listed for it; NaN for a video without sentences."""
+        """Return the similarity s_te of each query to the videos listed for it; NaN for a video without sentences.
+
+        s_te is the highest similarity of the query to a sentence of the video. `videos` has one list for each query.
+        """
         results = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             part = queries[start : start + _QUERIES_AT_ONCE]
@@ -152,9 +159,9 @@ LEAST_TEMPERATURE = 0.03
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distributions:
-    """The distributions from which negatives of some anchors are drawn.
+    """The probabilities with which negatives are drawn in training for some anchors.
 
-    Anchors are queries, whose negatives are videos, or videos, whose negatives are queries.
+    The anchors are either queries, whose negatives are videos, or videos, whose negatives are queries.
 
     Attributes:
         probability: float32 `(anchors, others)`; above 0 for potential negatives, 0 for all others. Each row sums to 1,
@@ -172,11 +179,14 @@ class Distributions:
 def distribution(
     similarity: FloatArray, own: npt.NDArray[np.bool_], threshold: float, temperature: float
 ) -> Distributions:
-    """Return the distributions of negatives of some anchors, by equations 1 and 2 (or 3).
+    """Return the probabilities with which negatives are drawn for some anchors, by equations 1 and 2 (or 3).
+
+    The anchors are either queries, whose negatives are videos, or videos, whose negatives are queries. The equations
+    are in the docstring of this module.
 
     Args:
-        similarity: s_te of anchors and others, `(anchors, others)`.
-        own: True where anchor and other are a query and its own video; it has the shape of `similarity`.
+        similarity: similarity s_te of each query and video, `(anchors, others)`.
+        own: True where `similarity` belongs to a query and its own video; it has the same shape.
         threshold: t_tr; a query and a video with this similarity or more are no negatives of each other.
         temperature: at least `LEAST_TEMPERATURE`; the smaller it is, the more often similar negatives are drawn.
 

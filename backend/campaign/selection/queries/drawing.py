@@ -50,8 +50,9 @@ class QueryReport:
 
     `rewritten` says whether the drawn queries come from rewritten captions. `removed` counts captions that may not
     train, because a validation or test query has their text. `repeats` counts training queries with the text of an
-    earlier one, `merged` captions that were merged into a training query. `first` has the first queries to be judged.
-    `long` has the lengths of those longer than `LONG_QUERY`. With `dry_run` nothing was written.
+    earlier one, `merged` captions that were merged into a training query. `first` has the first queries to be judged,
+    for a preview. `long` has the lengths of the queries that are longer than `LONG_QUERY`. With `dry_run` nothing was
+    written.
     """
 
     val: int
@@ -69,7 +70,10 @@ class QueryReport:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The queries to write, and the report on them."""
+    """The queries to write into a project, and the report on them.
+
+    `mine` are a person's own queries. `drawn` are those from captions; None if the draw takes none.
+    """
 
     mine: list[OwnQuery]
     drawn: Draw | None
@@ -107,10 +111,10 @@ def draw_queries(
         val: how many validation queries to draw.
         test: how many test queries to draw.
         seed: seeds the draw.
-        own: own queries, beside the drawn ones or instead of them.
-        own_split: split of the lines of a text file; a table has a column for it.
-        stratum: groups that the draw is spread over, in proportion; None draws evenly from all texts.
-        show_of: pattern that finds the show in a video's name; see `rules.named_shows`.
+        own: a file of own queries, used beside drawn ones or instead of them.
+        own_split: split of own queries from a text file; a table has a column for it.
+        stratum: the kind of groups over which the draw is spread in proportion; None draws all texts alike.
+        show_of: regular expression that finds the show in a video's name; see `rules.named_shows`.
         repeats: how training captions with the same text are handled.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
@@ -164,7 +168,10 @@ def _plan(
     named: Mapping[str, str | None],
     dry_run: bool,
 ) -> _Plan:
-    """Plan the queries of a project that has none yet."""
+    """Decide which queries a project without queries will get: those drawn from captions, and own ones.
+
+    Nothing is written. `named` has the show in the name of every video.
+    """
     if own is None and (options.val < 0 or options.test < 0 or options.val + options.test == 0):
         raise ProjectError(said("ask for at least one query: --val N --test N"))
     rewritten = captions_rows.rewritten_captions(db)
@@ -213,7 +220,7 @@ def _plan(
 
 
 def _only(mine: list[OwnQuery], dry_run: bool) -> _Plan:
-    """Plan the queries of a draw that takes only a person's own queries, and none from captions."""
+    """Decide which queries a project will get if it takes only a person's own queries, and none from captions."""
     fixed = [(query.text, query.split) for query in mine]
     counts = Counter(split for _, split in fixed)
     of_each = (counts[Split.VAL], counts[Split.TEST], counts[Split.TRAIN])
@@ -234,7 +241,7 @@ def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
 
 
 def _named_shows(project: Project, options: DrawOptions) -> dict[str, str | None]:
-    """Return the show in the name of every video; empty if the draw is not spread over shows."""
+    """Map the name of every video to the show in it; empty if the draw is not spread over shows."""
     if options.stratum is not Stratum.SHOW:
         if options.show_of is not None:
             raise ProjectError(said("--show-of works only with --stratify show"))
@@ -259,7 +266,7 @@ def require_no_lists(project: Project) -> None:
     """Refuse to go on once candidate lists, or pairs of an earlier campaign, are stored.
 
     Raises:
-        ProjectError: there are some; the message names the sources of the lists.
+        ProjectError: there are some; the message says which encoder or run they come from.
     """
     db = project.store.db
     if queries.any_list(db):
@@ -311,12 +318,12 @@ def change_query(
         query_id: the query.
         text: its text from now on.
         split: its split from now on.
-        seen: the text of the query as that person saw it.
+        seen: the text of the query as that person saw it before the change.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: somebody else changed its text or removed it.
-        ProjectError: there are candidate lists, the text is empty, or another query has it.
+        Overtaken: somebody else changed the query's text or removed it.
+        ProjectError: there are candidate lists, the text is empty, or another query has the same text.
     """
     new_text = nfc(text.strip())
     if fault := control_fault(new_text):

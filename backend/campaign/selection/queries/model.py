@@ -13,7 +13,7 @@ LONG_QUERY = 300
 
 
 class Stratum(StrEnum):
-    """Groups of captions over which a draw may be spread in proportion."""
+    """The kinds of groups over which a draw of queries may be spread in proportion to their numbers of texts."""
 
     VIDEO = "video"
     SHOW = "show"
@@ -32,9 +32,9 @@ class Repeats(StrEnum):
 class DrawOptions:
     """Options of a draw: the numbers of validation and test queries, the seed, and how to draw.
 
-    `stratum` names the groups that the draw is spread over, in proportion (None: evenly over all texts). `show_of` is
-    the pattern that finds the show in a video's name, see `rules.named_shows`. `repeats` says how training captions
-    with the same text are handled.
+    `stratum` is the kind of groups over which the draw is spread in proportion (None: all texts are drawn alike).
+    `show_of` is the regular expression that finds the show in a video's name, see `rules.named_shows`. `repeats` says
+    how training captions with the same text are handled.
     """
 
     val: int = 0
@@ -52,7 +52,7 @@ class DrawOptions:
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """A query of the project."""
+    """A query of the project: its id, text and split."""
 
     query_id: QueryId
     text: str
@@ -61,9 +61,9 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class ListedQuery:
-    """A query to be judged, as leads see it before there are candidates.
+    """A validation or test query, as leads see it before candidates are chosen.
 
-    `source` is empty if the query was drawn from a caption.
+    `source` tells where an own query comes from; it is empty if the query was drawn from a caption.
     """
 
     query_id: QueryId
@@ -74,7 +74,7 @@ class ListedQuery:
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """An uploaded file of own queries; `split` applies to lines without a split of their own."""
+    """An uploaded file of own queries. `split` is the split of queries for which the file names none."""
 
     data: bytes
     name: str
@@ -93,7 +93,7 @@ class OwnQuery:
 
 @dataclass(frozen=True, slots=True)
 class Drawable:
-    """A caption that may become a query, with the moment it describes; the order of ids has no meaning."""
+    """A caption that may become a query, with the moment that it describes. Its id does not affect the draw."""
 
     caption_id: int
     text: str

@@ -1,4 +1,4 @@
-"""SQL for queries, and to find out whether candidates or batches exist, after which no query may change."""
+"""SQL for queries, and to tell whether candidates or batches exist. Once they do, no query may change."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ def add_own(db: Database, mine: Iterable[OwnQuery]) -> None:
 
 
 def add_released(db: Database, released: Iterable[QueryRow], source: str) -> None:
-    """Insert the queries of a release under their numbers; a release does not name their captions."""
+    """Insert the queries of a release with the ids that they have there. A release does not tell their captions."""
     last = _last_position(db)
     db.conn.executemany(
         "INSERT INTO query (query_id, text, source, split, position) VALUES (?, ?, ?, ?, ?)",
@@ -57,7 +57,7 @@ def _where(db: Database, condition: str, values: Sequence[object]) -> list[Query
 
 
 def listed(db: Database, search: str, *, first: int, most: int) -> list[ListedQuery]:
-    """Return the queries to be judged that contain all words of `search`, in judging order.
+    """Return the validation and test queries that contain all words of `search`, in judging order.
 
     The first `first` of them are skipped, and at most `most` are returned.
     """
@@ -70,7 +70,7 @@ def listed(db: Database, search: str, *, first: int, most: int) -> list[ListedQu
 
 
 def count_listed(db: Database, search: str) -> int:
-    """Return how many queries to be judged contain all words of `search`."""
+    """Return how many validation and test queries contain all words of `search`."""
     where, words = _with_words(search)
     count: int = db.conn.execute(f"SELECT count(*) FROM query WHERE {where}", words).fetchone()[0]
     return count

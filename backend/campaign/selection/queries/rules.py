@@ -1,7 +1,8 @@
-"""Rules of queries: draw them from captions, and read a person's own from a file.
+"""Draw queries from captions, and parse a file with a person's own queries.
 
-A draw does not depend on the order of the captions or their ids: texts are sorted before it, and captions of one text
-by the moments they describe. So the same corpus and seed give the same queries on any machine.
+A draw does not depend on the order of the captions or their ids. Texts are sorted before a draw, and captions with the
+same text are sorted by the moments that they describe. So the same corpus and seed give the same queries on any
+machine.
 """
 
 import random
@@ -40,8 +41,9 @@ def draw(
         test: number of test queries.
         seed: seeds the draw.
         own: the split of texts that are queries already; none of them is drawn.
-        stratum: returns the group of a caption; the draw is spread over groups in proportion to their texts. A text
-            belongs to the group of its first caption (by video and time). None draws evenly from all.
+        stratum: returns the group of a caption, such as its video. The draw is spread over groups in proportion to
+            their numbers of texts. A text belongs to the group of its first caption (by video and time). If it is None,
+            all texts are drawn alike.
         repeats: how training captions with the same text are handled.
 
     Raises:
@@ -89,9 +91,10 @@ def draw(
 
 
 def apportion(total: int, sizes: Mapping[str, int], rng: random.Random) -> dict[str, int]:
-    """Share `total` out in proportion to sizes: the whole parts first, then the largest remainders.
+    """Divide the whole number `total` among groups in proportion to their sizes.
 
-    Every share is its exact proportion, rounded down or up. Equal remainders are settled by the seed.
+    Each group gets its exact proportion, rounded down or up. Those with the largest remainders are rounded up; `rng`
+    decides between equal remainders.
 
     >>> apportion(3, {"a": 10, "b": 20}, random.Random(0))
     {'a': 1, 'b': 2}
@@ -107,11 +110,11 @@ def apportion(total: int, sizes: Mapping[str, int], rng: random.Random) -> dict[
 
 
 def shows(videos: Iterable[str], named: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the show of every video.
+    """Return the show of every video, or refuse videos whose show is not known.
 
     Args:
         videos: names of videos.
-        named: maps each name to its show, or to None where the name has none; see `named_shows`.
+        named: maps each name to its show, or to None where the name has none; from `named_shows`.
 
     Raises:
         ProjectError: some names have no show.
@@ -153,10 +156,9 @@ def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, 
 
 
 def _spread(texts: Sequence[str], strata: Sequence[str], val: int, test: int, rng: random.Random) -> dict[str, Split]:
-    """Return the split of each drawn text.
+    """Draw `val` validation and `test` test queries, spread over groups of texts; map each drawn text to its split.
 
-    `strata` has the group (stratum) of each text. The first texts of a group become validation queries, the next ones
-    test queries.
+    `texts` are in random order, and `strata` has the group of each. Each group gives queries in proportion to its size.
     """
     members: dict[str, list[str]] = defaultdict(list)
     for text, name in zip(texts, strata, strict=True):
@@ -231,7 +233,10 @@ def _csv(data: bytes, file: str) -> tuple[list[OwnQuery], list[Problem]]:
 
 
 def _against(parsed: Sequence[OwnQuery], file: str, split_of: Mapping[str, Split]) -> list[Problem]:
-    """Return the problems of new queries: empty texts, and texts that repeat each other or an existing query."""
+    """Return the problems of new queries: empty texts, and texts that repeat one another or an existing query.
+
+    `split_of` maps the text of each existing query to its split.
+    """
     problems = []
     first: dict[str, OwnQuery] = {}
     split_of = {nfc(text): split for text, split in split_of.items()}

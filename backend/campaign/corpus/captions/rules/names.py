@@ -1,4 +1,4 @@
-"""Find names in a text: people of the name mapping, and words that are probably names."""
+"""Find names in a text: those in the name mapping (names and their replacements), and words that are probably names."""
 
 import re
 import unicodedata
@@ -34,13 +34,13 @@ _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "M
 
 
 class Prepared(NamedTuple):
-    """A name mapping in the form that the rules use.
+    """A name mapping (names and the phrases that replace them), compiled into a regular expression and look-up tables.
 
     Attributes:
-        pattern: matches every name; of two names that begin alike it prefers the longer. Its groups: `adjective` is an
-            adjective before the name, with its article. `name` is the name in a script with spaces between words,
-            `anywhere` a name in any other script. `own` is the possessive ending.
-        phrases: the phrase that replaces each name.
+        pattern: matches every name, and the longer of two names that begin alike. Its groups: `name` is the name in a
+            script with spaces between words, `anywhere` a name in any other script. `adjective` is an adjective before
+            the name, with its article. `own` is the possessive ending.
+        phrases: maps each name to the phrase that replaces it.
         spellings: the other spellings of the names.
     """
 
@@ -50,7 +50,10 @@ class Prepared(NamedTuple):
 
 
 class NameMapping(dict[str, str]):
-    """A name mapping that is prepared once, for many texts. Do not change it afterwards."""
+    """A mapping from names to the phrases that replace them, compiled once for use on many texts.
+
+    Do not change it after creation, because its compiled form `prepared` would stay as it was.
+    """
 
     def __init__(self, mapping: Mapping[str, str]) -> None:
         super().__init__(mapping)
@@ -58,7 +61,10 @@ class NameMapping(dict[str, str]):
 
 
 def prepared(mapping: Mapping[str, str]) -> Prepared:
-    """Prepare a mapping for the rules; a `NameMapping` is prepared already."""
+    """Return the compiled form of a name mapping: a regular expression and look-up tables.
+
+    It is computed anew unless `mapping` is a `NameMapping`, which stores it, or was compiled recently.
+    """
     return mapping.prepared if isinstance(mapping, NameMapping) else _prepared(tuple(sorted(mapping.items())))
 
 
@@ -92,7 +98,10 @@ def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
 
 
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names that make a mapping ambiguous or unusable, each with the problem."""
+    """Return the problems that make a name mapping unusable, as (name, message).
+
+    Examples are a name without a replacement, and a replacement that contains another name.
+    """
     problems = [
         (name, said("the name {name!r} has no letter: correct or remove it", name=name))
         for name in phrases
@@ -126,9 +135,9 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def clashes_with(name: str, phrase: str) -> bool:
-    """Return whether the words that replace some name may look like the name `name` and be replaced again.
+    """Return whether `phrase`, the replacement of some name, may contain `name`, which would then be replaced again.
 
-    The rules may write `phrase` in other forms, such as a plural; these are compared with `name` too.
+    All forms that the rules may write count, such as the plural of `phrase`.
     """
     article, noun = split(phrase)
     words, nouns, plural_words = name.split(), noun.split(), plural(noun).split()
@@ -141,13 +150,17 @@ def clashes_with(name: str, phrase: str) -> bool:
 
 
 def name_of(match: re.Match[str]) -> str:
-    """Return the matched name with single spaces, as the mapping has it. The text may have a line break inside it."""
+    """Return the name that a regular expression matched, with single spaces for any white space inside it."""
     return " ".join((match["name"] or match["anywhere"]).split())
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name found in a text at `[start, end)`: its words, its replacement, its adjective and its possessive ending."""
+    """A person's name in a text: its position `[start, end)`, its words, and the phrase that replaces it.
+
+    `adjective` is an adjective before the name, with its article, and `possessive` the ending after it; each may be
+    empty.
+    """
 
     start: int
     end: int
@@ -158,7 +171,7 @@ class Mention:
 
 
 def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
-    """Yield the people named in `text`. Adjacent names that become the same phrase are one mention (rule 3)."""
+    """Yield the people named in `text`, in order. Adjacent names with the same replacement are one person."""
     pattern, phrases, _ = prepared
     waiting: Mention | None = None
     for match in pattern.finditer(text):
@@ -205,18 +218,21 @@ _ENDINGS = (("", ""), ("s", ""), ("es", ""), ("ed", ""), ("d", ""), ("ing", ""),
 
 
 def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known = NOTHING_KNOWN) -> Counter[str]:
-    """Return probable names of people that the mapping lacks, with how often each occurs.
+    """Count the probable names of people that occur in `texts` and that the name mapping lacks.
 
     A capitalised word inside a sentence counts as a name. Exceptions are words in all capitals (TV), titles, weekdays,
-    months, languages and the like, and words that are twenty times as frequent in lower case.
+    months, and languages. Words that are at least twenty times as frequent in lower case are no names either.
 
-    A capitalised word that only starts sentences counts if it never occurs in lower case. It must also be a first name
-    or in no vocabulary, or there must be `ENOUGH_TEXTS` texts or more. With a lexicon, a first name that is no word
-    counts even if it occurs in lower case.
+    A capitalised word that occurs only at the start of sentences needs more evidence. It counts if it never occurs in
+    lower case, and one of the following holds. It is a first name, it is missing from the known words, or there are at
+    least `ENOUGH_TEXTS` texts. If there is a lexicon (an English dictionary) and it lacks a first name, that name
+    counts even if it also occurs in lower case.
 
-    Without a lexicon, a name of the mapping typed in lower case counts if that is at most a fiftieth of its uses
-    (`joey`, but not `house`). With a lexicon, see `slips`. Places and brands count too, because only a person can tell:
-    map them to themselves.
+    Names of the mapping that are typed in lower case are counted only without a lexicon; otherwise the class `Slips`
+    finds them. Such a name counts if at most a fiftieth of its uses are in lower case (`joey`, but not `house`).
+
+    Places and brands count too, because only a person can tell them from people; add them to the mapping with
+    themselves as replacement.
 
     >>> unknown_names(["Ross sees Mona on TV.", "Mona laughs."], {"Ross": "a man"})
     Counter({'Mona': 2})
@@ -253,9 +269,10 @@ def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known
 def names_in(
     text: str, mapping: Mapping[str, str], unknown: Collection[str], known: Known = NOTHING_KNOWN
 ) -> tuple[str, ...]:
-    """Return the names left in `text`, in order of appearance: people of the mapping, and words of `unknown`.
+    """Return the names that `text` still contains, in order of appearance and each once.
 
-    Every spelling that `rewrite` would replace counts as the name.
+    These are the names of people in `mapping`, in every spelling that `rewrite` would replace, and the words of
+    `unknown`.
 
     >>> names_in("A woman Greene calls Ross.", {"Ross": "a man"}, {"Greene"})
     ('Greene', 'Ross')
@@ -268,9 +285,9 @@ def names_in(
 
 
 def _suspicious(word: str, known: Known) -> bool:
-    """Return whether word lists suggest that a word is a name.
+    """Return whether the word lists suggest that a capitalised word is a name.
 
-    The question arises only for words that never occur inside a sentence.
+    This is asked only about words that occur only at the start of sentences, where every word has a capital.
     """
     small = word.lower()
     if small in known.ordinary:
@@ -284,7 +301,7 @@ def _suspicious(word: str, known: Known) -> bool:
 
 
 def _in_vocabulary(word: str, vocabulary: Collection[str]) -> bool:
-    """Return whether a vocabulary has the word, or its stem without a common ending (`unplugging`)."""
+    """Return whether a vocabulary has the word, or the word without a common ending (`unplug` for `unplugging`)."""
     stems = (word.removesuffix(ending) + put for ending, put in _ENDINGS if word.endswith(ending))
     return any(stem in vocabulary or (stem[-1:] == stem[-2:-1] and stem[:-1] in vocabulary) for stem in stems)
 
@@ -300,7 +317,10 @@ def _may_name(word: str) -> bool:
 
 
 def words_of(text: str, cast_pattern: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """Yield each word of `text` outside the names of the mapping, without possessive ending, and its position."""
+    """Yield (word, start position) of each word in `text`, except words of names in the name mapping.
+
+    `cast_pattern` matches these names. A possessive ending of a word is cut off.
+    """
     name_places = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
     for match in word_pattern().finditer(text):
         if match.start() not in name_places:

@@ -1,4 +1,4 @@
-"""Propose a name mapping from the captions themselves: probable names, and what each probably becomes."""
+"""Find the names of people in captions, and propose a generic phrase to replace each of them."""
 
 import re
 from collections import Counter, defaultdict
@@ -44,9 +44,10 @@ _BESIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A probable name: what it becomes (empty if it may be no person), and in how many captions it occurs.
+    """A probable name in the captions, with the phrase proposed to replace it, such as `a woman`.
 
-    `example` is one of these captions.
+    `becomes` is this phrase; empty if the name may not be a person's. `count` is the number of captions that contain
+    the name, and `example` is one of them.
     """
 
     name: str
@@ -59,8 +60,9 @@ class Proposed:
 class _Word:
     """The evidence about one word: the captions that contain it, and how it is used there.
 
-    `acts` counts its uses as the name of a person, `things` those as the name of a thing, and `small` those in lower
-    case. `signs` counts the titles and pronouns that show a woman, and those that show a man.
+    `uses` counts its capitalised uses. Of these, `acts` counts uses like a person's name, and `things` uses like a
+    thing's name. `small` counts its uses in lower case. `signs` counts the titles and pronouns that show a woman (key
+    `a woman`) or a man (key `a man`).
     """
 
     captions: list[str] = field(default_factory=list)
@@ -72,12 +74,13 @@ class _Word:
 
 
 def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -> list[Proposed]:
-    """Return the names in `texts`: people first, then words that may be no person, each the most frequent first.
+    """Return the probable names in `texts`, each with a phrase to replace it, such as `a woman`.
 
-    Titles and the pronouns after a name decide what it becomes, if there are enough of them. Otherwise the lists of
-    first names decide, then the few pronouns there are; without any of these, the name becomes `a person`. A surname
-    without any evidence becomes what its first names become. A rare word that looks like a frequent name is that name
-    misspelt.
+    Names of people come first, then words that may not be a person's name. In both groups the most frequent come first.
+    Titles before a name and pronouns after it decide between woman and man, if there are enough and they agree.
+    Otherwise the lists of first names decide. If these do not, two titles or pronouns are enough. Without any of these,
+    the name becomes `a person`. A surname without any evidence becomes what its first names become. A rare word that is
+    spelt much like a frequent name counts as a misspelling of it.
     """
     report = progress or (lambda done, total: None)
     texts = [plain(text) for text in texts]
@@ -106,7 +109,10 @@ def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -
 
 
 def _read_captions(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
-    """Return the evidence about each name, and the captions in which each two names are adjacent."""
+    """Return the evidence about each name, and the captions in which two names stand next to each other.
+
+    The second mapping has the two names as its key.
+    """
     words: dict[str, _Word] = {name: _Word() for name in sorted(names)}
     pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
     small = {name.lower(): name for name in words}
@@ -135,14 +141,14 @@ def _read_captions(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Wo
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the words of a text without possessive endings, with their start and end."""
+    """Yield (word, start, end) of each word in a text, without its possessive ending."""
     for match in word_pattern().finditer(text):
         word = re.sub(r"['’]s?\Z", "", match[0])
         yield word, match.start(), match.start() + len(word)
 
 
 def _count_use(word: _Word, text: str, start: int, end: int) -> None:
-    """Count one use of a word by the words around it."""
+    """Add one use of a word, at `[start, end)` of a text, to the counts in `word`; the words around it decide which."""
     word.uses += 1
     title = _TITLE.search(text, 0, start)
     if title and (kind := _TITLE_SIGNS.get(title[1])):
@@ -160,14 +166,13 @@ def _acts(text: str, start: int, end: int) -> bool:
 
 
 def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
-    """Return whether the first pronoun after the first name of a caption shows a woman or a man, as a list of one.
+    """Return whom a caption's opening name means: `["a woman"]` or `["a man"]`, by the first pronoun after the name.
 
-    The list is empty if there is no such pronoun, if the caption does not begin with that name, or if another name
-    comes before the pronoun.
+    The result is empty if the caption does not begin with a name, or if no pronoun comes before the next name.
 
     Args:
         text: a caption.
-        places: where its names are, `[start, end)` each.
+        places: the spans `[start, end)` of all names in it, in order.
     """
     (start, end), *others = places
     pronoun = _PRONOUN.search(text, end, others[0][0] if others else len(text))
@@ -178,7 +183,10 @@ def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
 def _replacements(
     words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], known: Known
 ) -> dict[str, str]:
-    """Return what each word becomes."""
+    """Return the phrase that replaces each name, such as `a woman`; empty if it may not be a person's name.
+
+    `pairs` maps every two names that stand next to each other in a caption to the captions in which they do.
+    """
     kinds = {name: _kind(name, word, known) for name, word in words.items()}
     first_of: dict[str, set[str]] = defaultdict(set)
     for first, last in pairs:
@@ -199,7 +207,10 @@ def _replacements(
 
 
 def _kind(name: str, word: _Word, known: Known) -> str:
-    """Return what one name becomes; the evidence in the captions and the lists of first names decide."""
+    """Return the phrase that replaces one name, such as `a woman`; empty if it may not be a person's name.
+
+    The titles and pronouns in the captions and the lists of first names decide.
+    """
     listed = known.first_names.get(name)
     signs, ranked = sum(word.signs.values()), word.signs.most_common(1)
     clear = ranked[0][0] if ranked and ranked[0][1] >= CLEAR * signs else ""
@@ -219,11 +230,12 @@ def _full_names(
     replacements: Mapping[str, str],
     known: Known,
 ) -> dict[tuple[str, str], str]:
-    """Map two-word names to their replacements, if replacing each word on its own would give something else.
+    """Return the two-word names that need a replacement of their own, each with this replacement.
 
-    `Alexis Castle` becomes a woman, although `Castle` alone becomes a man. `Trapper John` becomes a man, and
-    `Central Perk` is a place. Two adjacent words are not always one name. If a first name is next to a frequent name
-    in only one caption, they are mostly two people (`gives Joey Rachel's bag`).
+    That is so if replacing each of the two words would give something else: `Alexis Castle` becomes a woman, although
+    `Castle` alone becomes a man. `Trapper John` becomes a man, and `Central Perk` is a place. Two adjacent words are
+    not always one name. If a first name is next to a frequent name in only one caption, they are mostly two people
+    (`gives Joey Rachel's bag`).
     """
     full = {}
     for (first, last), captions in pairs.items():
@@ -244,9 +256,9 @@ def _full_names(
 def _in_lower_case(
     texts: Sequence[str], words: Mapping[str, _Word], replacements: Mapping[str, str], known: Known
 ) -> dict[str, tuple[str, list[str]]]:
-    """Return names typed in lower case, with what they become and their captions.
+    """Map each name that is also typed in lower case to its replacement and the captions with the lower-case spelling.
 
-    Names that are also words are left out.
+    Names that are also ordinary words are left out.
     """
     rare = {
         name.lower(): name

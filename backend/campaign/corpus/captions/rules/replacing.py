@@ -1,4 +1,4 @@
-"""Replace names in a text by generic words."""
+"""Replace names of people in a text by generic phrases such as `a woman`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -53,9 +53,9 @@ _VERB_AFTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PeopleGroup:
-    """People who are named together at `[start, end)` of a text.
+    """Several people who are named together at `[start, end)` of a text, such as `Ross and Rachel`.
 
-    `words` is one phrase that replaces their names. It is empty if a noun before the names already says who they are.
+    `words` is the phrase that replaces their names. It is empty if a noun before the names already says who they are.
     """
 
     start: int
@@ -64,7 +64,10 @@ class PeopleGroup:
 
 
 def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | PeopleGroup]:
-    """Return the mentions in order, with people who are named together joined into groups where possible."""
+    """Return the mentions of people in order; a list of people such as `A, B and C` becomes one group if possible.
+
+    With `alike`, groups become `two people` even if all are women or all are men; otherwise `two women`.
+    """
     units: list[Mention | PeopleGroup] = []
     place = 0
     while place < len(mentions):
@@ -79,13 +82,13 @@ def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list
 
 
 def noun_names_person(text: str, mention: Mention) -> bool:
-    """Return whether a noun before the name already says who it is: `his daughter Alexis` needs no name."""
+    """Return whether a noun before a name already says who the person is: `his daughter Alexis` needs no name."""
     bare = not re.match(r"(?:the|an?)\s", text[mention.start : mention.end], re.IGNORECASE)
     return bare and bool(_KIN_BEFORE.search(text[: mention.start]))
 
 
 def _run_length(mentions: Sequence[Mention], text: str) -> int:
-    """Return how many of the first mentions form a list, such as three in `A, B and C`; at least one."""
+    """Return how many mentions at the beginning form a list, such as three in `A, B and C`; 1 if there is no list."""
     size = last_and = 1
     for one, other in pairwise(mentions):
         between = text[one.end : other.start]
@@ -100,7 +103,10 @@ def _run_length(mentions: Sequence[Mention], text: str) -> int:
 def _group(
     members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool
 ) -> PeopleGroup | None:
-    """Return the members as a group, or None where the sentence refers to them one by one."""
+    """Return people named together as one group; None if the sentence also refers to one of them alone.
+
+    With `alike`, the group becomes `two people` even if all are women or all are men.
+    """
     start, end = members[0].start, members[-1].end
     phrases = [split(member.phrase) for member in members]
     nouns = [noun for _, noun in phrases]
@@ -124,7 +130,7 @@ def _group(
 
 
 def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) -> bool:
-    """Return whether a member is named again elsewhere in the text, where a group would hide who is meant."""
+    """Return whether one of `members` is named again in the text. A group phrase would hide who is meant there."""
     return any(
         one is not other and (one.words <= other.words or other.words <= one.words)
         for one in members
@@ -133,7 +139,10 @@ def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) ->
 
 
 def _pronoun_may_mean(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
-    """Return whether a later `he` or `she` may mean a member: nobody named before the members can be meant."""
+    """Return whether a `he` or `she` after the group `members` may mean one of them.
+
+    That is so if the pronoun fits nobody who is named before the group.
+    """
     before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.start < members[0].start]
     kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
     return any(all(noun in (WOMEN if he else MEN) for noun in before) for he in kinds)
@@ -144,7 +153,7 @@ Met = dict[str, list[frozenset[str]]]
 
 
 def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", known: Known = NOTHING_KNOWN) -> str:
-    """Replace the names of `mapping` in a text by its generic words, following the rules of the package's docstring.
+    """Replace names of people in a text by generic phrases, following the rules in the package's docstring.
 
     The result is in Unicode NFC. Rewriting it again changes nothing. A text without names stays as it is.
 
@@ -159,10 +168,10 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
 
     Args:
         text: a caption.
-        mapping: what each name becomes.
-        people: how several people are written: `counted` (`two people`), `joined` (`two women` if they are of one kind)
-            or `apart` (separately, distinguished by order).
-        known: with a lexicon, names in lower case are replaced too, unless they are words.
+        mapping: maps each name to the phrase that replaces it.
+        people: how several people are written: `counted` (`two people`), `joined` (`two women` if all are women) or
+            `apart` (separately: `a woman and another woman`).
+        known: word lists. With a lexicon (a dictionary), names in lower case are replaced too, unless they are words.
 
     Raises:
         InputError: The mapping contradicts itself, for example a phrase contains a name.
@@ -198,7 +207,10 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
 
 
 def _generic_phrase(mention: Mention, met: Met) -> str:
-    """Return the phrase for one mention by the package's rules 4, 5 and 8; add the person to `met` (named so far)."""
+    """Return the phrase that replaces one mention: `a woman` at first, `the woman` when the person is mentioned again.
+
+    The person is added to `met`, the people mentioned before in the text.
+    """
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
@@ -210,7 +222,10 @@ def _generic_phrase(mention: Mention, met: Met) -> str:
 
 
 def _ordinal_phrase(mention: Mention, text: str, met: Met) -> str:
-    """Return the phrase for one mention when people of one kind are distinguished by order; add the person to `met`."""
+    """Return the phrase that replaces one mention, told apart by order: `a woman`, `another woman`, `the third woman`.
+
+    The person is added to `met`, the people mentioned before in the text.
+    """
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
@@ -230,7 +245,11 @@ def _ordinal_phrase(mention: Mention, text: str, met: Met) -> str:
 
 
 def _place(mention: Mention, people: Sequence[frozenset[str]]) -> int:
-    """Return the index in `people` of the person who is mentioned; the length of `people` if the person is new."""
+    """Return the index in `people` of the person mentioned; the length of `people` if the person is new.
+
+    Each element of `people` is the set of words of one person's names. Two mentions are the same person if all words of
+    one are among the words of the other.
+    """
     same = (n for n, words in enumerate(people) if words <= mention.words or mention.words <= words)
     return next(same, len(people))
 

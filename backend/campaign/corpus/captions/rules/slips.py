@@ -1,6 +1,7 @@
-"""Find words of a rewrite that may still be names: misspelt names, names that are also words, unknown words.
+"""Find words of a rewritten caption that may still be names: misspelt names, names that are also words, unknown words.
 
-Rewrites with such words wait for a lead; nothing is replaced. The rules are for English, and need a lexicon in `Known`.
+Such words are only reported, so that a lead decides; nothing is replaced. The rules are for English, and need a lexicon
+(a dictionary) in `Known`.
 """
 
 import re
@@ -46,15 +47,17 @@ _THIRD_PERSON = frozenset({"is", "was", "has", "does"})
 
 
 class Slips:
-    """Finds words in rewrites that may be names of a mapping."""
+    """Finds words in rewritten captions that may still be names of people, such as misspelt names."""
 
     def __init__(self, mapping: Mapping[str, str], known: Known, texts: Iterable[str] = ()) -> None:
-        """Prepare the search.
+        """Prepare the search for names that may be left in rewritten captions.
 
         Args:
-            mapping: what each name becomes; names that become themselves are no persons, and are not searched.
-            known: words and first names; without a lexicon, only capitals count.
-            texts: the captions to rewrite, from which words that no lexicon has are learned (`cellphone`).
+            mapping: maps each name to the phrase that replaces it. A name mapped to itself is not a person's, and is
+                not searched for.
+            known: a dictionary and lists of words and first names; without a dictionary, only capitals show a name.
+            texts: the original captions. Words that they repeat in lower case, such as `cellphone`, count as words even
+                if the dictionary lacks them.
         """
         phrases = prepared(mapping).phrases
         self.known = known
@@ -71,7 +74,7 @@ class Slips:
         self._is_near: dict[str, bool] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """Return the words of a rewrite that may be names, as written, each once.
+        """Return the words of a rewritten caption that may be names, as written, each once.
 
         >>> from backend.core.lexicon import english
         >>> slips = Slips({"Rachel": "a woman", "House": "a man"}, Known({}, frozenset(), frozenset(), english))
@@ -100,9 +103,16 @@ class Slips:
                     yield base
 
     def _misspelt(self, base: str, small: str, place: int, words: list[re.Match[str]], text: str) -> bool:
-        """Return whether a word is one letter away from a name.
+        """Return whether a word is probably a misspelt name: it is one letter away from a name.
 
-        The word counts only if it is no English word, or a rare English word that is used like a name.
+        If it is also an English word, it must be rare in the captions and used like a name.
+
+        Args:
+            base: the word as written, without its possessive ending.
+            small: the word in lower case and without accents.
+            place: its index in `words`.
+            words: the matches of all words of the text.
+            text: the rewritten caption.
         """
         if small not in self._is_near:
             near = (name for short in _shortened(small) for name in self._near.get(short, ()))
@@ -113,7 +123,15 @@ class Slips:
         return rare and base.islower() and self._stands_like_a_name(place, words, text)
 
     def _unknown(self, base: str, small: str, place: int, start: int, text: str) -> bool:
-        """Return whether a word is in no lexicon, and is a listed first name or starts a sentence."""
+        """Return whether a word is in no dictionary, and either is a first name or starts a sentence.
+
+        Args:
+            base: the word as written, without its possessive ending.
+            small: the word in lower case and without accents.
+            place: its index among the words of the text.
+            start: its position in the text.
+            text: the rewritten caption.
+        """
         if self.known.parts_of_speech is None or self._is_word(small):
             return False
         if self._usual[small] >= USUAL or small.capitalize() in NO_NAMES:
@@ -127,10 +145,11 @@ class Slips:
         return all(self.known.is_word(part) for part in re.split(r"['-]", small) if part)
 
     def _stands_like_a_name(self, place: int, words: list[re.Match[str]], text: str) -> bool:
-        """Return whether a lower-case word is used like a person's name, where a thing would need an article.
+        """Return whether a lower-case word is used like a person's name; a thing would need an article there.
 
-        That is the case in three places. The word follows a title. It starts a clause, and a verb follows (`house
-        pulls`). It follows a verb or a word like `with`, and the next word is no noun (`talks to house and`).
+        That is so in three cases. The word follows a title. It starts a clause, and a verb follows (`house pulls`). It
+        follows a verb or a word like `with`, and the next word is no noun (`talks to house and`). `place` is the index
+        of the word in `words`, the matches of all words.
         """
         speech = self.known.parts_of_speech
         if speech is None:
@@ -164,7 +183,10 @@ class Slips:
 
 
 def _is_third_person(word: str, readings: Mapping[str, tuple[str, ...]]) -> bool:
-    """Return whether a word may be a verb in the third person: `pulls`, `is`."""
+    """Return whether a word may be a verb in the third person (`pulls`, `is`).
+
+    `readings` maps its possible parts of speech to base forms.
+    """
     return word in _THIRD_PERSON or (word.endswith("s") and word not in readings.get("VERB", (word,)))
 
 

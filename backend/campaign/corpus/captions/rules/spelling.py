@@ -1,8 +1,8 @@
 """Recognise words, sentences, and the different spellings of a name; write several people as one phrase.
 
 Spellings differ in capitals, apostrophes, accents, invisible characters, and titles without a space. `respell` writes
-each name as the name mapping has it, so that one pattern finds all spellings. It does not change words of the language
-(`house`, `HOUSE`), because they may not be names. `slips` checks the words that remain.
+each name as the name mapping has it, so that one pattern finds all spellings. It does not change ordinary words
+(`house`, `HOUSE`), because they may not be names. The module `slips` checks those.
 """
 
 import re
@@ -33,7 +33,7 @@ def opens_sentence(text: str, position: int) -> bool:
 
 
 def article_of(noun: str) -> str:
-    """Return `a` or `an` by the sound of the next word, as far as its spelling tells.
+    """Return the article for a noun, `a` or `an`, by the sound with which the noun begins, guessed from its spelling.
 
     >>> [article_of(word) for word in ("woman", "old man", "unicyclist", "hour", "one-eyed man")]
     ['a', 'an', 'a', 'an', 'a']
@@ -42,23 +42,23 @@ def article_of(noun: str) -> str:
 
 
 def split(phrase: str) -> tuple[str, str]:
-    """Return article and noun of a phrase: `an old man` -> (`an`, `old man`); the article may be empty."""
+    """Return the article (empty if there is none) and the noun of a phrase: `an old man` -> (`an`, `old man`)."""
     match = re.fullmatch(r"(a|an|the)\s+(\S.*)", phrase, re.IGNORECASE)
     return (match[1].lower(), match[2]) if match else ("", phrase)
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """Return the pattern of a word, including hyphens and apostrophes inside it."""
+    """Return a regular expression that matches one word, including hyphens and apostrophes inside it."""
     letter = rf"[^\W\d_][\w{marks()}]*"
     return re.compile(rf"{letter}(?:['’-]{letter})*")
 
 
 @cache
 def marks() -> str:
-    """Return all combining marks as ranges for a character class.
+    """Return all combining marks (accents stored as separate characters) as ranges for a regular expression's `[...]`.
 
-    If the pattern of a word lacks them, regular expressions take them for gaps between words.
+    A pattern for words has to include them, because the class for word characters does not.
     """
     codes = [code for code in range(0x300, 0x1E950) if unicodedata.category(chr(code)).startswith("M")]
     runs = groupby(enumerate(codes), key=lambda numbered: numbered[1] - numbered[0])
@@ -106,7 +106,9 @@ def plural(noun: str) -> str:
 
 
 def group_phrase(nouns: Sequence[str], *, alike: bool) -> str:
-    """Return one phrase for several people. With `alike`, human beings become `people` even if all are of one kind.
+    """Return one phrase for several people, given a noun for each. With `alike`, two women become `two people`.
+
+    Without `alike`, they become `two women`. People with different nouns are always `people`.
 
     >>> group_phrase(["woman", "woman"], alike=False), group_phrase(["woman", "man", "old man"], alike=False)
     ('two women', 'three people')
@@ -137,13 +139,13 @@ _SHORT = 2
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The rules' knowledge of words: first names, ordinary words, a vocabulary and a lexicon.
+    """Word lists that help the rules to tell names from ordinary words.
 
-    `first_names` maps capitalised first names to what they become (`a woman`). `ordinary` are lower-case words that are
-    no names although lists of first names have them (`will`). `vocabulary` are the lower-case words that an encoder
-    knows, empty if that is unknown. `parts_of_speech` is the lexicon of the captions' language: it maps a lower-case
-    word to its parts of speech with their base forms, or to an empty mapping if it is no word. It is None if there is
-    no lexicon.
+    `first_names` maps capitalised first names to the phrase that replaces them (`a woman`). `ordinary` are lower-case
+    words that are no names although lists of first names have them (`will`). `vocabulary` are the lower-case words that
+    a sentence encoder knows, empty if unknown. `parts_of_speech` is the lexicon, a dictionary of the captions'
+    language. It maps a lower-case word to its parts of speech with their base forms, or to an empty mapping if it is no
+    word. It is None if there is no lexicon.
     """
 
     first_names: Mapping[str, str]
@@ -152,7 +154,7 @@ class Known:
     parts_of_speech: Callable[[str], Mapping[str, tuple[str, ...]]] | None = None
 
     def is_word(self, small: str) -> bool:
-        """Return whether a lower-case word is in the lexicon; always true without a lexicon."""
+        """Return whether a lower-case word is in the lexicon (the dictionary); always True without a lexicon."""
         return self.parts_of_speech is None or bool(self.parts_of_speech(small))
 
 
@@ -161,13 +163,13 @@ NOTHING_KNOWN = Known({}, frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """The spellings of the names in a name mapping, which gives each name the phrase that replaces it.
+    """All spellings of the names in a name mapping that the rules recognise.
 
     Attributes:
         exact: every name of one word, as written in the mapping.
-        written: maps the key of a name (see `key_of`) to the name as the mapping writes it; without the names of which
-            only the exact spelling counts, see `spellings_of`.
-        longest: maps the key of a first word to the number of words of the longest name that starts with it.
+        written: maps a normalised name (see `key_of`) to the name as the mapping writes it. Names that only count when
+            spelt exactly are left out; see `spellings_of`.
+        longest: maps a normalised first word to the number of words of the longest name that starts with it.
     """
 
     exact: frozenset[str]
@@ -177,7 +179,9 @@ class Spellings:
 
 @lru_cache(maxsize=1 << 16)
 def key(word: str) -> str:
-    """Return the same key for all spellings of a word: NFKC, without case, Latin accents and invisible characters.
+    """Return a normalised form of a word (NFKC, without case, Latin accents and invisible characters).
+
+    It is equal for all spellings of the word.
 
     >>> key("JOSE\u0301") == key("josé") == key("Jose") == key("J\u200bosé"), key("O`Brien") == key("o’brien")
     (True, True)
@@ -193,12 +197,12 @@ def key(word: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """Return the key of a name of one word or more."""
+    """Return the normalised form of a name (one or more words), which is the same for all spellings of the name."""
     return " ".join(key(word) for word in word_pattern().findall(straight(plain(name))))
 
 
 def plain(text: str) -> str:
-    """Return the text in NFC without invisible characters, except those that other scripts and emoji need."""
+    """Return the text in Unicode NFC without invisible characters, except any that non-Latin scripts or emoji need."""
     composed = nfc(text)
     if composed.isascii() or all(map(_is_seen, composed)):
         return composed
@@ -211,12 +215,12 @@ def plain(text: str) -> str:
 
 
 def straight(text: str) -> str:
-    """Return the text with ’ for every other apostrophe and - for every other hyphen; positions stay the same."""
+    """Return the text with all kinds of apostrophes changed to ’ and of hyphens to -; its length stays the same."""
     return text if text.isascii() and "`" not in text else text.translate(_APOSTROPHES)
 
 
 def split_possessive(word: str) -> tuple[str, str]:
-    """Split a word into base and possessive ending.
+    """Split a word into the word itself and its possessive ending, which may be empty.
 
     >>> split_possessive("MONICA'S"), split_possessive("Ross")
     (('MONICA', "'s"), ('Ross', ''))
@@ -225,11 +229,13 @@ def split_possessive(word: str) -> tuple[str, str]:
 
 
 def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], bool]) -> Spellings:
-    """Return the spellings of the names in a mapping `phrases`, from each name to the phrase that replaces it.
+    """Return all spellings of the names in `phrases`, which maps each name to the phrase that replaces it.
 
-    `clashes_with` returns whether words that the rules may write for a phrase would be read as a name. Only the exact
-    spelling of a name counts in three cases: the name is not a person's, names with its key become different phrases,
-    or another spelling of it is a word that the rules write.
+    In three cases, a name counts only when spelt exactly as in `phrases`. It is mapped to itself, because it is not a
+    person's. Or another spelling of it could occur in a phrase that the rules write. Or another name has the same
+    normalised form and a different phrase.
+
+    `clashes_with(name, phrase)` returns whether what the rules write for a phrase could contain the name.
     """
     names_of: dict[str, list[str]] = defaultdict(list)
     for name in sorted(phrases):
@@ -251,9 +257,9 @@ def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], 
 
 
 def respell(text: str, spellings: Spellings, known: Known) -> str:
-    """Return the text with every name spelt as in the mapping, unless another word may be meant.
+    """Return the text with every name spelt as in the name mapping, except where it may be an ordinary word.
 
-    A title in another case or without its space is corrected too: `DR.HOUSE` becomes `Dr. House`.
+    A title in other capitals or without its space is corrected too: `DR.HOUSE` becomes `Dr. House`.
     """
     text = plain(text)
     if not spellings.written:
@@ -286,10 +292,9 @@ def respell(text: str, spellings: Spellings, known: Known) -> str:
 def _match_name(
     words: list[re.Match[str]], text: str, position: int, spellings: Spellings, known: Known
 ) -> tuple[int, str, int] | None:
-    """Return where a name starts, how the mapping writes it, and its number of words; None if these words are no name.
+    """Return (start, correct spelling, number of words) of the name that `words` form; None if they form no name.
 
-    A title before the name belongs to it only if it starts at `position` or later. The text before `position` was
-    processed already.
+    A title before the name is included, unless it starts before `position`; the text up to there is already respelt.
     """
     last, own = split_possessive(words[-1][0])
     bases = [*(word[0] for word in words[:-1]), last]
@@ -310,7 +315,7 @@ def _match_name(
 
 
 def _no_other_word(bases: list[str], known: Known) -> bool:
-    """Return whether these words of a text, spelt as they are, can only be a name, and no ordinary words."""
+    """Return whether the words `bases`, as spelt here, can only be a name and not ordinary words."""
     small = [base.islower() for base in bases]
     sure = [not known.is_word(key(base)) or (known.parts_of_speech is None and not base.islower()) for base in bases]
     if len(bases) == 1:
@@ -321,7 +326,7 @@ def _no_other_word(bases: list[str], known: Known) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_seen(sign: str) -> bool:
-    """Return whether a character is visible, or is a space, a control character or not assigned."""
+    """Return whether a character is visible; also True for a space, a control character and an unassigned one."""
     return sign.isspace() or unicodedata.category(sign) in ("Cc", "Cn", "Co", "Cs") or bool(name_key(sign))
 
 

@@ -1,4 +1,4 @@
-"""SQL for descriptions and their history, leads' choices, and versions of the describers' guideline."""
+"""Run the SQL for descriptions and their history, the leads' settings for describing, and the describers' guideline."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ CHOSEN_PERSON = (
 
 
 def current_choice(db: Database) -> DescribingChoice:
-    """Return the settings for describing that are in force.
+    """Return the current settings for describing: who may describe which videos.
 
-    If no lead has chosen any yet, nobody may describe.
+    If no lead has made any yet, nobody may describe.
     """
     row = db.conn.execute(
         f"SELECT c.*, a.name FROM describing_choice c LEFT JOIN annotator a ON a.annotator_id = c.chosen_by "
@@ -60,7 +60,7 @@ def current_choice(db: Database) -> DescribingChoice:
 def add_choice(
     db: Database, choice: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
 ) -> None:
-    """Store new settings for describing, which are in force from now on.
+    """Store new settings for describing, which replace the current ones.
 
     `videos` are the ids of the videos that `choice` names.
     """
@@ -83,7 +83,7 @@ def add_choice(
 
 
 def is_open_for(db: Database, me: AnnotatorId) -> bool:
-    """Return whether the current choice lets this person describe."""
+    """Return whether the current settings let this annotator describe videos; a pause is not considered."""
     row = db.conn.execute(
         f"SELECT EXISTS (SELECT 1 FROM describing_choice c WHERE c.choice_id = {_NEWEST} AND c.open "
         f"AND {CHOSEN_PERSON})",
@@ -93,14 +93,14 @@ def is_open_for(db: Database, me: AnnotatorId) -> bool:
 
 
 def has_no_pairs(db: Database) -> bool:
-    """Return whether no pair was handed out yet, so that there is nothing to grade."""
+    """Return whether the project has no pairs (query and moment) to grade yet."""
     return not db.conn.execute("SELECT EXISTS (SELECT 1 FROM pair)").fetchone()[0]
 
 
 def was_open_for(db: Database, me: AnnotatorId) -> bool:
-    """Return whether this person may describe now, or could at some earlier time.
+    """Return whether the settings let this annotator describe videos now, or did so at any earlier time.
 
-    A browser that was offline may still send descriptions from that time.
+    A browser that was offline may send work from an earlier time.
     """
     row = db.conn.execute(
         f"SELECT EXISTS (SELECT 1 FROM describing_choice c WHERE c.open AND {CHOSEN_PERSON})", {"me": me}
@@ -109,7 +109,7 @@ def was_open_for(db: Database, me: AnnotatorId) -> bool:
 
 
 def first_open_for(db: Database, me: AnnotatorId) -> float | None:
-    """Return when this person could first describe, in seconds since 1970; None if they never could."""
+    """Return when this annotator was first allowed to describe, in seconds since 1970; None if they never were."""
     row = db.conn.execute(
         f"SELECT min(c.chosen_at) FROM describing_choice c WHERE c.open AND {CHOSEN_PERSON}", {"me": me}
     ).fetchone()
@@ -117,7 +117,7 @@ def first_open_for(db: Database, me: AnnotatorId) -> float | None:
 
 
 def ever_chosen(db: Database, me: AnnotatorId, video_id: VideoId) -> bool:
-    """Return whether this person may describe this video now, or could at some time."""
+    """Return whether the settings let this annotator describe this video now, or did so at any earlier time."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM describing_choice c, video v WHERE c.open AND v.video_id = :video "
         f"AND {CHOSEN_PERSON} AND {CHOSEN_VIDEO})",
@@ -127,13 +127,13 @@ def ever_chosen(db: Database, me: AnnotatorId, video_id: VideoId) -> bool:
 
 
 def videos_named(db: Database, names: Iterable[str]) -> dict[str, VideoId]:
-    """Return the ids of the videos with these names, as far as they exist."""
+    """Return the ids of the videos with these names, by name; names of no video are left out."""
     known = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
     return {name: VideoId(known[name]) for name in names if name in known}
 
 
 def guideline(db: Database, me: AnnotatorId | None = None) -> DescribingGuideline:
-    """Return the newest version of the guideline, and whether this person was shown it."""
+    """Return the newest version of the guideline for describers, and whether `me` was shown it."""
     row = db.conn.execute(
         "SELECT g.version, g.text, g.reason, g.since, a.name, EXISTS (SELECT 1 FROM describing_seen s "
         "WHERE s.version = g.version AND s.annotator_id = ?) FROM describing_guideline g "
@@ -144,7 +144,7 @@ def guideline(db: Database, me: AnnotatorId | None = None) -> DescribingGuidelin
 
 
 def add_guideline(db: Database, text: str, reason: str, *, at: float, by: AnnotatorId | None) -> int:
-    """Store a new version of the guideline, and return its number."""
+    """Store a new version of the guideline for describers, and return its number."""
     return insert_returning_id(
         db,
         "INSERT INTO describing_guideline (version, text, reason, since, lead_id) "
@@ -154,7 +154,7 @@ def add_guideline(db: Database, text: str, reason: str, *, at: float, by: Annota
 
 
 def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None:
-    """Record that a person was shown a version; only the first time is kept."""
+    """Record that an annotator was shown a version of the guideline for describers; only the first time is kept."""
     db.conn.execute(
         "INSERT OR IGNORE INTO describing_seen (annotator_id, version, seen_at) VALUES (?, ?, ?)", [me, version, at]
     )
@@ -172,7 +172,11 @@ _FROM = "description d JOIN video v USING (video_id) JOIN annotator a USING (ann
 
 @dataclass(frozen=True, slots=True)
 class DescriptionRow:
-    """A description in its current state. `words` is the lead's comment on a returned description."""
+    """A description (a marked moment with its sentence) in its current state.
+
+    `words` is the lead's comment if the lead sent the description back. After acceptance, `moment_id` and `caption_id`
+    are what it became, and `made_moment` and `made_caption` say whether they were added for it.
+    """
 
     description_id: int
     key: str
@@ -200,9 +204,10 @@ class DescriptionRow:
 
 @dataclass(frozen=True, slots=True)
 class DescribableVideo:
-    """A video that may be described, for one person.
+    """A video that one annotator may describe, with its numbers of descriptions.
 
-    `written` counts everybody's descriptions, `mine` this person's, and `returned` those sent back to this person.
+    `written` counts everybody's descriptions, `mine` this person's, and `returned` those that leads sent back to this
+    person. Withdrawn ones do not count.
     """
 
     video_id: VideoId
@@ -238,20 +243,20 @@ def by_key(db: Database, key: str) -> DescriptionRow | None:
 
 
 def of_person(db: Database, me: AnnotatorId, videos: Sequence[VideoId]) -> list[DescriptionRow]:
-    """Return this person's descriptions of these videos that were not withdrawn."""
+    """Return this annotator's descriptions of these videos, without withdrawn ones."""
     marks = ",".join("?" * len(videos))
     return where(db, f"d.annotator_id = ? AND d.status <> 'withdrawn' AND d.video_id IN ({marks})", [me, *videos])
 
 
 def returned_to(db: Database, me: AnnotatorId) -> list[DescriptionRow]:
-    """Return the descriptions that leads sent back to this person."""
+    """Return the descriptions that leads sent back to this annotator."""
     return where(db, "d.annotator_id = ? AND d.status = 'returned'", [me])
 
 
 def spans_of_others(
     db: Database, me: AnnotatorId, videos: Sequence[VideoId]
 ) -> list[tuple[VideoId, tuple[float, float]]]:
-    """Return the spans that others described in these videos."""
+    """Return (video, (start, end) in seconds) of what other people described in these videos."""
     marks = ",".join("?" * len(videos))
     rows = db.conn.execute(
         "SELECT video_id, start_s, end_s FROM description WHERE annotator_id <> ? AND status <> 'withdrawn' "
@@ -262,7 +267,7 @@ def spans_of_others(
 
 
 def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
-    """Return how many descriptions of this person were not withdrawn, and how many are accepted."""
+    """Return the numbers of this annotator's descriptions: all but withdrawn ones, and accepted ones."""
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(status = 'accepted'), 0) FROM description "
         "WHERE annotator_id = ? AND status <> 'withdrawn'",
@@ -272,7 +277,10 @@ def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
 
 
 def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
-    """Return the videos that the current settings let people describe and whose file is known, sorted by name."""
+    """Return the videos that the current settings let people describe, sorted by name, with counts for annotator `me`.
+
+    Videos without a known file are left out.
+    """
     rows = db.conn.execute(
         "SELECT v.video_id, v.name, v.duration_s, cast(v.fps_num AS REAL) / v.fps_den, count(d.description_id), "
         "coalesce(sum(d.annotator_id = :me), 0), coalesce(sum(d.annotator_id = :me AND d.status = 'returned'), 0) "
@@ -286,13 +294,13 @@ def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
 
 
 def video(db: Database, video_id: VideoId) -> tuple[str, float] | None:
-    """Return name and duration in seconds of a video; None if there is no such video."""
+    """Return (name, duration in seconds) of a video; None if there is no such video."""
     row = db.conn.execute("SELECT name, duration_s FROM video WHERE video_id = ?", [video_id]).fetchone()
     return (row[0], row[1]) if row else None
 
 
 def stored_event(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
-    """Return the key of an event's description and the id of its person; None if the event was not stored before."""
+    """Return (key of the description, id of the author) of a stored action; None if no action has this key."""
     row = db.conn.execute(
         "SELECT d.description_key, x.person_id FROM description_act x JOIN description d USING (description_id) "
         "WHERE x.event_key = ?",
@@ -302,7 +310,7 @@ def stored_event(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
 
 
 def earlier_refusal(db: Database, me: AnnotatorId, key: str) -> str | None:
-    """Return why this event was refused before; None if it was not."""
+    """Return why the action with this key was refused when this person sent it before; None if it was not."""
     row = db.conn.execute(
         "SELECT payload ->> 'why' FROM event WHERE kind = ? AND actor = ? AND payload ->> 'event_key' = ?",
         [DESCRIPTION_REFUSED.kind, me, key],
@@ -313,7 +321,17 @@ def earlier_refusal(db: Database, me: AnnotatorId, key: str) -> str | None:
 def write(
     db: Database, event: DescribeEvent, sentence: str, video_id: VideoId, me: AnnotatorId, work: WorkTime, *, at: float
 ) -> int:
-    """Store what an author wrote, as a new description or a new revision, and return its id."""
+    """Store a new description, or a new version of one; return the description's id.
+
+    Args:
+        db: the database.
+        event: the author's action, with the description's key and times.
+        sentence: the sentence to store.
+        video_id: the video.
+        me: the author.
+        work: the time that the author spent on it.
+        at: seconds since 1970.
+    """
     row = db.conn.execute(
         "INSERT INTO description (description_key, video_id, annotator_id, status, revision, start_s, end_s, sentence) "
         "VALUES (?, ?, ?, 'waiting', 1, ?, ?, ?) ON CONFLICT (description_key) DO UPDATE SET status = 'waiting', "
@@ -330,7 +348,7 @@ def write(
 
 
 def withdraw(db: Database, description_id: int, me: AnnotatorId, event_key: str, *, at: float) -> None:
-    """Mark a description as withdrawn by its author."""
+    """Mark a description as withdrawn by its author `me`; `event_key` identifies the action."""
     db.conn.execute("UPDATE description SET status = 'withdrawn' WHERE description_id = ?", [description_id])
     db.conn.execute(
         "INSERT INTO description_act (description_id, kind, person_id, at, event_key) VALUES (?, 'withdrawn', ?, ?, ?)",

@@ -1,4 +1,7 @@
-"""SQL for a lead's list of descriptions, which the database searches, sorts and pages, and for the progress of work."""
+"""Run the SQL for the lead's list of descriptions, for decisions on them, and for the progress of describing.
+
+The database searches, sorts and pages the list.
+"""
 
 import sqlite3
 from collections import Counter
@@ -31,13 +34,13 @@ _SORTED_BY = {
 
 
 def counts(db: Database) -> dict[DescriptionStatus, int]:
-    """Count descriptions by status."""
+    """Return how many descriptions have each status."""
     by_status = dict(db.conn.execute("SELECT status, count(*) FROM description GROUP BY status").fetchall())
     return {status: by_status.get(status, 0) for status in DescriptionStatus}
 
 
 def current_counts(db: Database) -> dict[str, int]:
-    """Count descriptions by status, without withdrawn ones; a status without descriptions is left out."""
+    """Return how many descriptions have each status; withdrawn ones and statuses without descriptions are left out."""
     by_status = counts(db)
     return {
         status.value: by_status[status] for status in DescriptionStatus if by_status[status] and status != "withdrawn"
@@ -52,7 +55,7 @@ def count(db: Database, filter_: DescriptionFilter) -> int:
 
 
 def page(db: Database, filter_: DescriptionFilter, first: int, most: int) -> list[DescriptionLine]:
-    """Return at most `most` descriptions that a filter matches, starting at number `first`, counted from 0."""
+    """Return at most `most` descriptions that a filter matches, in the filter's order; skip the first `first`."""
     where, values = _where(filter_)
     rows = db.conn.execute(
         f"SELECT d.description_key, v.name, d.start_s, d.end_s, coalesce(c.text, d.sentence), a.name, d.status "
@@ -63,14 +66,14 @@ def page(db: Database, filter_: DescriptionFilter, first: int, most: int) -> lis
 
 
 def keys(db: Database, filter_: DescriptionFilter) -> list[str]:
-    """Return the keys of all descriptions that a filter matches, in its order."""
+    """Return the keys of all descriptions that a filter matches, in the filter's order."""
     where, values = _where(filter_)
     rows = db.conn.execute(f"SELECT d.description_key FROM {_FROM} WHERE {where} ORDER BY {_order(filter_)}", values)
     return [row[0] for row in rows]
 
 
 def last_act(db: Database, description_id: int) -> tuple[DescriptionAct, str, float]:
-    """Return the last action on a description, by whom and when."""
+    """Return (last action on a description, name of the person, time in seconds since 1970)."""
     row = db.conn.execute(
         "SELECT x.kind, a.name, x.at FROM description_act x JOIN annotator a ON a.annotator_id = x.person_id "
         "WHERE x.description_id = ? ORDER BY x.act_id DESC LIMIT 1",
@@ -80,7 +83,7 @@ def last_act(db: Database, description_id: int) -> tuple[DescriptionAct, str, fl
 
 
 def written_at(db: Database, description_id: int) -> float:
-    """Return when the author wrote the newest revision, in seconds since 1970."""
+    """Return when the author wrote the newest version of a description, in seconds since 1970."""
     row = db.conn.execute(
         "SELECT max(at) FROM description_act WHERE description_id = ? AND kind = 'written'", [description_id]
     ).fetchone()
@@ -95,7 +98,10 @@ def caption_text(db: Database, caption_id: int) -> str:
 def moments_within(
     db: Database, video_id: VideoId, span: tuple[float, float]
 ) -> list[tuple[MomentId, float, float, str]]:
-    """Return the moments that overlap a span of a video, each with its captions joined in one text."""
+    """Return the moments that overlap a span of a video, in order of time.
+
+    Each is (id, start in s, end in s, all its published captions joined by ` / `).
+    """
     rows = db.conn.execute(
         "SELECT m.moment_id, m.start_s, m.end_s, coalesce(group_concat(c.text, ' / '), '') FROM moment m "
         "LEFT JOIN caption c ON c.moment_id = m.moment_id AND c.kind = 'published' "
@@ -106,7 +112,10 @@ def moments_within(
 
 
 def per_video(db: Database) -> list[tuple[float, int]]:
-    """Return (seconds, descriptions not withdrawn) of each video of the current choice that has a file."""
+    """Return (duration in s, number of descriptions) of each video that the current settings let people describe.
+
+    Withdrawn descriptions do not count. Videos without a known file are left out.
+    """
     rows = db.conn.execute(
         "SELECT v.duration_s, count(d.description_id) FROM describing_choice c, video v "
         "LEFT JOIN description d ON d.video_id = v.video_id AND d.status <> 'withdrawn' "
@@ -117,7 +126,7 @@ def per_video(db: Database) -> list[tuple[float, int]]:
 
 
 def figures(db: Database) -> list[DescriberFigures]:
-    """Return each describer's counts of descriptions by status, and the time spent on them, sorted by name."""
+    """Return how many descriptions each annotator wrote, by status, and the time spent on them, sorted by name."""
     rows = db.conn.execute(
         "SELECT a.annotator_id, a.name, sum(d.status = 'waiting'), sum(d.status = 'returned'), "
         "sum(d.status = 'accepted') FROM description d JOIN annotator a USING (annotator_id) "
@@ -151,7 +160,7 @@ def _order(filter_: DescriptionFilter) -> str:
 
 
 def moment_at(db: Database, video: str, span: tuple[float, float]) -> tuple[MomentId, bool]:
-    """Return the moment with exactly these seconds of a video, made if it is missing, and whether it is new."""
+    """Return (id, whether it is new) of the moment with exactly this span of a video; add it if there is none."""
     new = moments.add(db, video, [span], Origin.DESCRIBED)
     row = db.conn.execute(
         "SELECT moment_id FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
@@ -161,13 +170,13 @@ def moment_at(db: Database, video: str, span: tuple[float, float]) -> tuple[Mome
 
 
 def moment_of(db: Database, moment_id: MomentId) -> tuple[VideoId, float, float] | None:
-    """Return video, start and end (seconds) of a moment; None if there is no such moment."""
+    """Return (id of the video, start, end) of a moment, in seconds; None if there is no such moment."""
     row = db.conn.execute("SELECT video_id, start_s, end_s FROM moment WHERE moment_id = ?", [moment_id]).fetchone()
     return (VideoId(row[0]), row[1], row[2]) if row else None
 
 
 def caption_of(db: Database, moment_id: MomentId, text: str) -> tuple[int, bool]:
-    """Return the published caption of a moment with this text, made if it is missing, and whether it is new."""
+    """Return (id, whether it is new) of a moment's published caption with this text; add it if there is none."""
     cursor = db.conn.execute(
         "INSERT OR IGNORE INTO caption (moment_id, text, kind) VALUES (?, ?, 'published')", [moment_id, text]
     )
@@ -178,7 +187,7 @@ def caption_of(db: Database, moment_id: MomentId, text: str) -> tuple[int, bool]
 
 
 def is_candidate(db: Database, moment_id: MomentId) -> bool:
-    """Return whether the moment is a candidate of a query or in a pair."""
+    """Return whether the moment was chosen as a candidate for a query, so that annotators may have to grade it."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM candidate WHERE moment_id = :id) OR EXISTS (SELECT 1 FROM pair "
         "WHERE moment_id = :id)",
@@ -224,7 +233,7 @@ def give_back(db: Database, description_id: int, lead: AnnotatorId, words: str, 
 
 
 def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float) -> None:
-    """Undo a lead's last decision on a description, so that it waits for a new decision."""
+    """Undo a lead's last decision on a description, so that it needs a decision again."""
     db.conn.execute(
         "UPDATE description SET status = 'waiting', moment_id = NULL, made_moment = 0, caption_id = NULL, "
         "made_caption = 0 WHERE description_id = ?",
@@ -237,23 +246,29 @@ def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float
 
 
 def drop_caption(db: Database, caption_id: int) -> bool:
-    """Remove a caption that was made for a description, unless another description uses it.
+    """Delete a caption that was added for a description, unless another description uses it.
 
-    Return False if it cannot be removed because something else needs it.
+    Return False if it could not be deleted because a rewrite or a query refers to it. Return True otherwise, also if
+    another description uses it.
     """
     return _pass_on(db, "caption", caption_id) or _drop(db, "caption", caption_id)
 
 
 def drop_moment(db: Database, moment_id: MomentId) -> bool:
-    """Remove a moment that was made for a description, unless another description uses it.
+    """Delete a moment that was added for a description, unless another description uses it.
 
-    Return False if it cannot be removed because something else needs it.
+    Return False if it could not be deleted because a caption or another record refers to it. Return True otherwise,
+    also if another description uses it.
     """
     return _pass_on(db, "moment", moment_id) or _drop(db, "moment", moment_id)
 
 
 def _pass_on(db: Database, table: str, row_id: int) -> bool:
-    """Let another description that uses a row of `table` count as the one that made it; return whether there is one."""
+    """Make another description the owner of a caption or moment that was added for a description.
+
+    The oldest description that uses the caption or moment becomes its owner. Return False if none uses it. `table` is
+    `caption` or `moment`, and `row_id` the id of the caption or moment.
+    """
     cursor = db.conn.execute(
         f"UPDATE description SET made_{table} = 1 WHERE description_id = "
         f"(SELECT min(description_id) FROM description WHERE {table}_id = ?)",

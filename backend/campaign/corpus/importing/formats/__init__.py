@@ -1,4 +1,7 @@
-"""Find the formats of annotation files, and parse files with them. Each format is a module that defines `FORMAT`."""
+"""Find all formats of annotation files, recognise the format of a file, and parse it.
+
+Each format is a module in this package that defines `FORMAT`.
+"""
 
 import pkgutil
 from collections.abc import Mapping
@@ -19,7 +22,9 @@ _FLAGS = {"types": "--type", "columns": "--columns"}
 
 
 def find_formats() -> Mapping[str, CorpusFormat]:
-    """Return the formats of the modules in this package, by name.
+    """Return all formats of annotation files, by name; each module of this package defines one.
+
+    A format's `takes` names the reading options that it supports.
 
     >>> find_formats()["csv"].takes
     frozenset({'columns'})
@@ -33,12 +38,12 @@ FORMATS = find_formats()
 
 
 def parse(name: str | None, data: bytes, file: str, options: ImportOptions | None = None) -> Parsed:
-    r"""Parse an annotation file.
+    r"""Parse an annotation file into captioned moments.
 
     Args:
-        name: one of `FORMATS`; None recognises it by the content.
+        name: the name of the format, one of `FORMATS`; None recognises the format by the content.
         data: the bytes of the file.
-        file: its name, for messages.
+        file: the name of the file, for messages.
         options: options for reading it.
 
     Raises:
@@ -70,7 +75,7 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
 
 
 def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> CorpusFormat:
-    """Return the one format that a file looks like.
+    """Return the format that a file has, judging by its content.
 
     Raises:
         InputError: no format fits, or several do; the message lists them.
@@ -97,7 +102,7 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
 
 
 def _missing_columns_error(header: str, file: str, options: ImportOptions) -> InputError:
-    """Return the error for a table that lacks columns."""
+    """Return the error for a CSV file whose header line lacks columns that the format needs."""
     columns = [options.columns.get(name, name) for name in REQUIRED]
     head = table_head(header, columns)
     missing = ", ".join(repr(name) for name in columns if name not in head)

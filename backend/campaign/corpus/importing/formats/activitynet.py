@@ -1,4 +1,4 @@
-"""ActivityNet Captions (Krishna et al., 2017): a JSON object of videos, each with its sentences and their times."""
+"""Read ActivityNet Captions (Krishna et al., 2017): a JSON object of videos, each with sentences and their times."""
 
 import re
 
@@ -12,11 +12,11 @@ from backend.core.reading import FileLayout, Sample
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse `{video: {duration, timestamps, sentences}}`, times in seconds.
 
-    The sentences were cut out of paragraphs and keep the space between two of them; it is stripped. Some times in the
-    published files are reversed, empty or far outside the video; those moments are left out.
+    Spaces around a sentence are removed. Some times in the published files are reversed, empty or far outside the
+    video; such moments are left out.
 
     Raises:
-        InputError: with every problem of the file.
+        InputError: the file has problems; the error lists them all.
 
     >>> text = b'{"v_1": {"duration": 9, "timestamps": [[0, 2], [5, 3]], "sentences": ["A dog runs.", " It sits."]}}'
     >>> found = read(text, "val_1.json", ImportOptions())
@@ -28,7 +28,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 
 
 def fits_videos(sample: Sample) -> bool:
-    """Return whether a file has the JSON layout of ActivityNet Captions, which Charades-STA's JSON shares."""
+    """Return whether a file has the JSON layout of ActivityNet Captions, which JSON files of Charades-STA have too."""
     return sample.layout is FileLayout.VIDEOS and {"duration", "timestamps", "sentences"} <= sample.fields
 
 

@@ -1,4 +1,7 @@
-"""Charades-STA (Gao et al., 2017): lines `VIDEO start end##sentence`, or the JSON that later work made of them."""
+"""Read Charades-STA (Gao et al., 2017): lines `VIDEO start end##sentence`, or a JSON version of them.
+
+Later papers published the JSON version, which has the layout of ActivityNet Captions.
+"""
 
 from backend.campaign.corpus.importing.formats import activitynet
 from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
@@ -10,10 +13,12 @@ from backend.core.text_files import decode_text
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse the lines or the JSON. The lines have no durations, so these come from the videos or an earlier import.
+    """Parse lines `VIDEO start end##sentence`, times in seconds, or the JSON version of Charades-STA.
+
+    The lines have no durations of videos, so these are measured, or come from an earlier import.
 
     Raises:
-        InputError: with every problem of the file.
+        InputError: the file has problems; the error lists them all.
 
     >>> moment = read(b"ABC12 24.3 30.4##person opens a door.", "test.txt", ImportOptions()).moments[0]
     >>> moment.video, moment.start_s, moment.end_s, moment.caption

@@ -1,4 +1,7 @@
-"""DiDeMo (Hendricks et al., 2017): a JSON list of descriptions; several people placed each in segments of 5 s."""
+"""Read DiDeMo (Hendricks et al., 2017): a JSON list of descriptions, each with the times that several people gave.
+
+Times are in segments of 5 s.
+"""
 
 from collections import Counter
 
@@ -10,7 +13,9 @@ from backend.core.reading import FileLayout
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse entries of annotation_id, description, video, times ([[first, last], ...] in segments) and num_segments.
+    """Parse a JSON list of descriptions, each with the spans of a video that several people chose for it.
+
+    An entry has annotation_id, description, video, times ([[first, last], ...] in segments of 5 s) and num_segments.
 
     A moment includes its first and its last segment: [1, 4] is from 5 s to 25 s. If people gave different spans, the
     moment is the most frequent span. Among equally frequent spans, it is the one that comes first in `times`. The last
@@ -18,7 +23,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     the measured end of its video.
 
     Raises:
-        InputError: with every problem of the file.
+        InputError: the file has problems; the error lists them all.
 
     >>> text = b'[{"annotation_id": 3, "description": "a dog", "video": "a.mov", "times": [[0, 0], [1, 4], [1, 4]]}]'
     >>> found = read(text, "val_data.json", ImportOptions()).moments[0]

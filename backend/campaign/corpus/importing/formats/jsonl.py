@@ -1,4 +1,4 @@
-"""Our own JSON lines: one object a line; options map its fields to other names."""
+"""Read ReelRank's own JSON lines, one captioned moment a line; the user may map its field names to other names."""
 
 from typing import cast
 
@@ -23,10 +23,12 @@ _NEEDED = ("video", "start", "end", "caption")
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse one JSON object a line: video, start (s), end (s), caption, and optionally duration (s) and id.
+    """Parse lines with one JSON object each: video, start (s), end (s), caption, and optionally duration (s) and id.
+
+    `options.columns` maps these names to those in the file.
 
     Raises:
-        InputError: With every problem of the file.
+        InputError: the file has problems; the error lists them all.
 
     >>> line = b'{"video": "a", "begin": 1, "end": 3, "caption": "A dog runs."}'
     >>> read(line, "m.jsonl", ImportOptions(columns={"start": "begin"})).moments[0].start_s
@@ -42,7 +44,7 @@ def _moment(row: int, line: _Line) -> CaptionedMoment:
 
 
 def _line_type(options: ImportOptions) -> type[_Line]:
-    """Return a line type whose fields have the file's names."""
+    """Return the type of a line for parsing, with the field names that the file uses."""
     if not options.columns:
         return _Line
     fields = [

@@ -1,4 +1,4 @@
-"""QVHighlights (Lei et al., 2021): one JSON object a line, a query with all the windows that answer it."""
+"""Read QVHighlights (Lei et al., 2021): one JSON object a line, with a query and all the windows that answer it."""
 
 import msgspec
 
@@ -21,10 +21,10 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse lines of qid, query, vid, duration (s) and relevant_windows ([[start, end], ...] in s).
 
     Each window becomes a moment with the query as its caption. If a query has one window, its id is `qid`; otherwise
-    the n-th window gets `qid/n`. Lines without windows, as in the published test file, are left out.
+    the n-th window gets `qid/n`. Lines without windows are left out; the published test file has only such lines.
 
     Raises:
-        InputError: with every problem of the file, or if no line has a window.
+        InputError: the file has problems, all listed in the error, or no line has a window.
 
     >>> line = b'{"qid": 7, "query": "A dog.", "vid": "a", "duration": 90, "relevant_windows": [[0, 4], [8, 12]]}'
     >>> [(moment.external_id, moment.start_s) for moment in read(line, "val.jsonl", ImportOptions()).moments]

@@ -1,4 +1,7 @@
-"""CSV tables; options map the columns to other names, and their order does not matter."""
+"""Read CSV tables with one captioned moment a row; the user may map the column names to other names.
+
+The order of the columns does not matter.
+"""
 
 import math
 
@@ -16,10 +19,11 @@ _OPTIONAL = ("duration", "id")
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     r"""Parse a table with the columns video, start (s), end (s), caption, and optionally duration (s) and id.
 
-    Other columns are ignored. An empty duration or id cell counts as missing.
+    Other columns are ignored. An empty duration or id cell counts as missing. `options.columns` maps these names to
+    those in the file.
 
     Raises:
-        InputError: With every problem of the file.
+        InputError: the file has problems; the error lists them all.
 
     >>> read(b"video,start,end,caption,id\na,1,3,A dog runs.,m1\n", "m.csv", ImportOptions()).moments[0].external_id
     'm1'
@@ -55,10 +59,10 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 
 
 def _seconds(text: str, column: str) -> float:
-    """Return a CSV cell as a finite number.
+    """Return the number in a CSV cell.
 
     Raises:
-        ValueError: it is none; the message names the column.
+        ValueError: the cell is not a finite number; the message names the column.
     """
     try:
         value = math.nan if "_" in text else float(text)

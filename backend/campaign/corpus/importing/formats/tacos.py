@@ -1,4 +1,4 @@
-"""TACoS (Regneri et al., 2013), in the JSON of 2D-TAN: videos with sentences whose times are frame numbers."""
+"""Read TACoS (Regneri et al., 2013), in the JSON of 2D-TAN: videos with sentences whose times are frame numbers."""
 
 from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
@@ -13,7 +13,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     The name of a video keeps its extension, although the video file itself may have another extension.
 
     Raises:
-        InputError: with every problem of the file.
+        InputError: the file has problems; the error lists them all.
 
     >>> text = b'{"s1.avi": {"fps": 20, "num_frames": 900, "timestamps": [[10, 35]], "sentences": ["She cuts."]}}'
     >>> read(text, "test.json", ImportOptions()).moments  # doctest: +NORMALIZE_WHITESPACE

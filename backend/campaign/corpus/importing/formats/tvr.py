@@ -1,4 +1,4 @@
-"""TVR (Lei et al., 2020): one JSON object a line, with a type that says whether its sentence needs subtitles."""
+"""Read TVR (Lei et al., 2020): one JSON object a line, with a type that says whether its sentence needs subtitles."""
 
 from collections import Counter
 
@@ -32,10 +32,11 @@ class _Line(msgspec.Struct):
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse TVR's lines: vid_name, duration (s), ts ([start, end] in s), desc, and optionally type and desc_id.
 
-    Lines of every type are checked. Lines of the chosen types (`VISUAL` by default) and lines without a type are kept.
+    All lines are checked. Kept are lines without a type and lines whose type is in `options.types`, by default
+    `VISUAL`.
 
     Raises:
-        InputError: with every problem of the file, or if no line is left.
+        InputError: the file has problems, all listed in the error, or no line is kept.
 
     >>> line = b'{"vid_name": "a", "duration": 9.5, "ts": [0, 2.5], "desc": "A dog runs.", "type": "v"}'
     >>> read(line, "val.jsonl", ImportOptions()).moments  # doctest: +NORMALIZE_WHITESPACE

@@ -1,1 +1,1 @@
-"""SQL for progress: the work, and what waits for a lead."""
+"""SQL for progress: the work that is left, and the tasks of leads."""

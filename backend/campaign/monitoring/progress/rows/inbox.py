@@ -1,4 +1,4 @@
-"""SQL that counts what waits for a lead, with the time of the newest of each kind.
+"""SQL that counts a lead's tasks of each kind, and returns the time of the newest.
 
 Reads only. Each statement reads a range of an index, or few rows.
 """
@@ -16,7 +16,7 @@ _OPEN = "coalesce(c.verdict, 'escalated') = 'escalated'"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many things of a kind wait, when the newest came (seconds since 1970), and the people they are about."""
+    """How many tasks of one kind a lead has, when the newest arose (seconds since 1970), and the people concerned."""
 
     count: int = 0
     newest: float | None = None
@@ -24,7 +24,7 @@ class Waiting:
 
 
 def discarded(db: Database) -> Waiting:
-    """Count the discarded pairs that no lead has adjudicated or confirmed."""
+    """Count the discarded pairs that no lead has adjudicated or confirmed as discarded."""
     return _counted(
         db,
         "SELECT count(DISTINCT c.pair_id), max(j.graded_at) FROM consensus c LEFT JOIN judgement j USING (pair_id) "
@@ -33,7 +33,7 @@ def discarded(db: Database) -> Waiting:
 
 
 def notes(db: Database) -> Waiting:
-    """Count the current notes without a reply."""
+    """Count the annotators' notes that no lead has replied to. Notes on corrected grades are left out."""
     return _counted(
         db,
         "SELECT count(*), max(j.graded_at) FROM standing_note n JOIN judgement j USING (judgement_id) "
@@ -42,7 +42,7 @@ def notes(db: Database) -> Waiting:
 
 
 def newest_note(db: Database) -> tuple[str, str] | None:
-    """Return (author, text) of the newest note without a reply."""
+    """Return (author, text) of the newest annotator's note without a reply; None if all have one."""
     row = db.conn.execute(
         "SELECT a.name, n.text FROM standing_note n JOIN annotator a USING (annotator_id) "
         "WHERE NOT EXISTS (SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id) "
@@ -52,9 +52,9 @@ def newest_note(db: Database) -> tuple[str, str] | None:
 
 
 def skipped(db: Database) -> Waiting:
-    """Count the unsettled pairs with a current skip, and name those who skipped, the most skips first.
+    """Count the unsettled pairs that somebody skipped, and name those who skipped, the most skips first.
 
-    Pairs whose clip is blocked, and skips that report a broken clip, are left out; they are counted elsewhere.
+    Skips that report a broken clip, and pairs whose clip cannot be shown, are left out; other functions count them.
     """
     of_pairs = (
         "FROM skip k JOIN pair p USING (pair_id) JOIN annotator a USING (annotator_id) "
@@ -97,10 +97,11 @@ def last_candidates(db: Database, last: int) -> Iterator[tuple[QueryId, list[int
 
     Args:
         db: the database.
-        last: how many candidates of a query to return: those with the lowest ranks in its open batches.
+        last: how many candidates of each query to consider: the last ones by rank in its open batches.
 
     Yields:
-        The query, the relevances of these candidates in rank order, and when one of them was last graded.
+        The query, the relevances of these candidates in rank order (None: without relevance), and when one of them was
+        last graded, in seconds since 1970 (None: never).
     """
     rows = db.conn.execute(
         "SELECT l.query_id, c.relevance, (SELECT max(j.graded_at) FROM judgement j WHERE j.pair_id = l.pair_id) "
@@ -118,7 +119,7 @@ def last_candidates(db: Database, last: int) -> Iterator[tuple[QueryId, list[int
 
 
 def descriptions(db: Database) -> Waiting:
-    """Count the descriptions that nobody has accepted or sent back."""
+    """Count the annotators' descriptions of moments that no lead has accepted or sent back."""
     return _counted(
         db,
         "SELECT count(*), max((SELECT max(a.at) FROM description_act a WHERE a.description_id = d.description_id)) "
@@ -127,7 +128,7 @@ def descriptions(db: Database) -> Waiting:
 
 
 def paused(db: Database) -> Waiting:
-    """Count the annotators who are paused, and not suspended as well."""
+    """Count the annotators who are paused. Those who are also suspended are left out."""
     return _people(
         db,
         "SELECT a.name, u.paused_at FROM pause u JOIN annotator a USING (annotator_id) "
@@ -136,9 +137,10 @@ def paused(db: Database) -> Waiting:
 
 
 def warned_by_gold(db: Database) -> list[tuple[AnnotatorId, str, float]]:
-    """Return (annotator_id, name, time) of the annotators whose last gold finding is a warning.
+    """Return (annotator_id, name, time) of annotators whose last result on gold questions was a warning.
 
-    Suspended annotators are left out, and so are warnings from before their last pause.
+    Gold questions are hidden pairs with a known grade. Suspended annotators are left out, and so are warnings from
+    before their last pause.
     """
     rows = db.conn.execute(
         "SELECT g.annotator_id, a.name, g.found_at FROM gold_finding g JOIN annotator a USING (annotator_id) "
@@ -150,7 +152,7 @@ def warned_by_gold(db: Database) -> list[tuple[AnnotatorId, str, float]]:
 
 
 def unsettled_items(db: Database, exam_id: int) -> int:
-    """Count the pairs of an exam or a calibration round that are not settled, and whose clip can be shown."""
+    """Count the unsettled pairs of an exam or a calibration round whose clip can be shown."""
     found = _counted(
         db,
         "SELECT count(*), NULL FROM exam_item i JOIN pair p USING (pair_id) LEFT JOIN consensus c USING (pair_id) "

@@ -1,8 +1,8 @@
-"""SQL that counts work: pairs that need grades, judgements by day and person, clips to cut ahead.
+"""SQL that counts work: pairs that need grades, judgements by day and person, clips to cut before they are needed.
 
-Reads only. SQLite counts the pairs that want grades by kind, so that a large campaign comes as a few dozen rows. A
-judgement counts at its first revision, because a corrected grade is no further work. Imported and simulated judgements
-count for no pace, because nobody made them here.
+Reads only. SQLite groups the pairs that need grades by their state, so that even a large campaign gives only a few
+dozen rows. Corrections of a grade are not counted as further work. Imported and simulated judgements do not count for
+the pace, because nobody made them in this project.
 """
 
 from collections import Counter
@@ -36,10 +36,10 @@ _KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id
 
 
 def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[PairKind]:
-    """Count the pairs that want grades and can be handed out, by their kind.
+    """Count the pairs that need grades and can be given to annotators, in groups of pairs with the same state.
 
-    Without `alike`, pairs of different queries may be of the same kind. With it, they may be so only if `alike`
-    returns the same query for both queries.
+    `alike` maps each query to one query of its group. Only pairs whose queries are in the same group are counted
+    together. Without `alike`, the query does not matter.
     """
     query = "p.query_id" if alike else "NULL"
     named = cache(alike) if alike else None
@@ -61,7 +61,7 @@ def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Co
 
 
 def of_query(db: Database, query_id: QueryId) -> list[tuple[int, PairKind]]:
-    """Return (rank, kind) of every pair of a query that wants grades and can be handed out."""
+    """Return (rank, state) of every pair of a query that needs grades and can be given to annotators."""
     rows = db.conn.execute(
         f"SELECT p.rank, {_SEATS} AS told, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.query_id = ? ORDER BY p.rank",
         [query_id],
@@ -73,7 +73,7 @@ def of_query(db: Database, query_id: QueryId) -> list[tuple[int, PairKind]]:
 
 
 def of_pair(db: Database, pair: PairKey) -> PairKind | None:
-    """Return the kind of one pair, whether it wants grades or not; None if there is no such pair."""
+    """Return the state of one pair, whether it needs grades or not; None if there is no such pair."""
     row = db.conn.execute(
         f"SELECT {_SEATS}, p.query_id, {_SKIPPED}, {_KNOWN} FROM pair p LEFT JOIN consensus c USING (pair_id) "
         "WHERE p.pair_key = ?",
@@ -83,9 +83,10 @@ def of_pair(db: Database, pair: PairKey) -> PairKind | None:
 
 
 def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the ranks of a query's (blocked, reserved) pairs that are not settled.
+    """Return the ranks of a query's unsettled pairs that are kept from annotators, as (blocked, reserved).
 
-    A pair that is both counts as blocked.
+    Blocked pairs have a clip that cannot be shown; reserved pairs belong to an exam or a calibration round. A pair that
+    is both is listed as blocked.
     """
     rows = db.conn.execute(
         "SELECT p.rank, f.moment_id IS NOT NULL, EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id) "
@@ -100,7 +101,7 @@ def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tupl
 
 
 def disputed(db: Database) -> tuple[int, int]:
-    """Return (pairs with their first two grades, how many of them went on to two further annotators)."""
+    """Return (pairs that got their first two grades, how many of them went on to two further annotators)."""
     row = db.conn.execute(
         "SELECT count(*), count(s.pair_id) FROM consensus c "
         "LEFT JOIN seat s ON s.pair_id = c.pair_id AND s.seat_no = ?",
@@ -110,7 +111,11 @@ def disputed(db: Database) -> tuple[int, int]:
 
 
 def kept_back(db: Database) -> tuple[int, int]:
-    """Return the number of (blocked, reserved) pairs that are not settled. A pair that is both counts as blocked."""
+    """Count the unsettled pairs that are kept from annotators, as (blocked, reserved).
+
+    Blocked pairs have a clip that cannot be shown; reserved pairs belong to an exam or a calibration round. A pair that
+    is both counts as blocked.
+    """
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM clip_fault f JOIN pair p USING (moment_id) LEFT JOIN consensus c USING (pair_id) "
         "  WHERE coalesce(c.verdict, 'escalated') = 'escalated'), "
@@ -122,9 +127,9 @@ def kept_back(db: Database) -> tuple[int, int]:
 
 
 def version(db: Database) -> tuple[int, ...]:
-    """Return the newest ids in four tables: of events, judgements, gold answers, and actions on descriptions.
+    """Return the newest ids in four tables: events, judgements, gold answers, and actions on descriptions.
 
-    Whatever changes, a row is added to one of these tables, so one of the ids rises.
+    Every change adds a row to one of these tables, so that one of the ids rises.
     """
     row = db.conn.execute(
         "SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement), "
@@ -154,7 +159,7 @@ _BY_PEOPLE = "j.revision = 1 AND j.simulated = 0 AND j.imported = 0"
 
 
 def days(db: Database, since: float) -> list[DayCount]:
-    """Return the judgements of each local day from an instant on. Days without any have no row."""
+    """Return the judgements of each local day from an instant on (seconds since 1970). Days without any have no row."""
     # CROSS JOIN, because the index of judgements begins with the person, and people are few.
     rows = db.conn.execute(
         "SELECT date(j.graded_at, 'unixepoch', 'localtime') AS day, sum(j.simulated = 0), sum(j.simulated) "
@@ -167,7 +172,11 @@ def days(db: Database, since: float) -> list[DayCount]:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """One annotator with their pace, when they began (seconds since 1970), and what may keep them from work."""
+    """One annotator with their pace and with what may prevent them from working.
+
+    `began` is when they gave their first grade, in seconds since 1970; None if they gave none. `elsewhere` says that
+    they worked only in an earlier campaign, and nobody has invited them to this one.
+    """
 
     annotator_id: AnnotatorId
     pace: PersonPace
@@ -180,17 +189,23 @@ class Pace:
 
     @property
     def may_work(self) -> bool:
-        """Whether nothing about the person keeps them from work. The exam is checked elsewhere."""
+        """Whether the annotator may work. The exam is not checked here.
+
+        They may if they are not suspended, simulated, paused or `elsewhere`.
+        """
         return not (self.suspended or self.simulated or self.paused or self.elsewhere)
 
 
 def paces(db: Database, *, midnight: float, week_ago: float) -> list[Pace]:
-    """Return how many pairs every annotator judged since midnight and in the last seven days, the busiest first."""
+    """Return how many pairs every annotator judged since midnight and in the last seven days, the busiest first.
+
+    `midnight` and `week_ago` are in seconds since 1970.
+    """
     return _paces(db, _BY_PEOPLE, midnight, week_ago)
 
 
 def everybody(db: Database) -> list[Pace]:
-    """Return every annotator with a pace of 0. Judgements are not read, so this is quick."""
+    """Return every annotator with counts of 0. Judgements are not read, so this is quick."""
     return _paces(db, "FALSE", 0.0, 0.0)
 
 
@@ -214,13 +229,13 @@ def _paces(db: Database, counted: str, midnight: float, week_ago: float) -> list
 
 
 def imported(db: Database) -> int:
-    """Count the judgements of earlier campaigns."""
+    """Count the judgements that were imported from earlier campaigns."""
     count: int = db.conn.execute("SELECT count(*) FROM judgement WHERE revision = 1 AND imported = 1").fetchone()[0]
     return count
 
 
 def held(db: Database, now: float) -> int:
-    """Count the pairs that somebody holds now, with a lease that has not run out."""
+    """Count the pairs that somebody has been given to grade and that are reserved for them at the instant `now`."""
     count: int = db.conn.execute(
         "SELECT count(DISTINCT pair_id) FROM seat WHERE lease_until >= ?",
         [now],
@@ -268,14 +283,15 @@ class QueuedMoment:
 
 
 def moments(db: Database, *, next_batches: bool, everything: bool) -> Iterator[QueuedMoment]:
-    """Yield the moments of pairs that wait for grades, the soonest needed first. Some may come more than once.
+    """Yield the moments of pairs that need grades, in the order in which annotators will need their clips.
 
-    Pairs of an exam or a calibration round come before those of the agenda. Moments with a broken clip are left out.
+    Pairs of an exam or a calibration round come first. Moments with a broken clip are left out. Some moments may come
+    more than once.
 
     Args:
         db: the database.
-        next_batches: also yield those of each query's next batch, which a lead may open.
-        everything: also yield those of all candidates, and of pairs that were graded.
+        next_batches: also yield the moments of each query's next batch, which a lead may open.
+        everything: also yield the moments of all candidates, and of pairs that were graded.
     """
     subquery = _OPEN_PAIRS + (f"UNION ALL {_NEXT}" if next_batches or everything else "")
     subquery += f"UNION ALL {_ALL}" if everything else ""

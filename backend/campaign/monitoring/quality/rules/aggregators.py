@@ -3,8 +3,8 @@
 These relevances are shown only for comparison, and never replace those by the consensus rule.
 
 Dawid-Skene estimates how each annotator errs. For each person, a table says how often they give each grade to pairs of
-each right grade. The method weights their grades by this table. Grades are ordered, so a pair's relevance is the median
-of its posterior: of all grades, the one with the least expected distance from the right one.
+each right grade. The method weights each person's grades by their table. Grades are ordered, so a pair's relevance is
+the median of its posterior: of all grades, the one with the least expected distance from the right one.
 
 Source: A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm"
 (Applied Statistics 28, 1979). The first posteriors and the lowest allowed probability are those of crowd-kit 1.4, so
@@ -35,9 +35,9 @@ _LEAST = 1e-10
 class Errors:
     """The estimates of Dawid and Skene's method.
 
-    `posterior` has shape [pairs, grades]: the probability that each grade is the right one. `tables`, of shape [people,
-    grades, grades], are the probabilities that a person gives a grade (last axis) to a pair, for each right grade of
-    the pair (middle axis). `likelihoods` are the mean log-likelihoods of a pair after each iteration.
+    `posterior` has shape [pairs, grades]: the probability that each grade is the right one. `tables` has shape [people,
+    grades, grades]: the probability that a person gives a grade (last axis) to a pair with a certain right grade
+    (middle axis). `likelihoods` are the mean log-likelihoods of a pair after each iteration.
     """
 
     posterior: Floats
@@ -49,7 +49,7 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
     """Estimate each annotator's errors and the right grades in turns, starting from the shares of each pair's grades.
 
     Args:
-        grades: every grade counts, a repeated one too; each pair has at least one.
+        grades: the grades of all pairs. Repeated grades count too; each pair has at least one grade.
         progress: called with (iterations done, most iterations); the last call says that all are done.
     """
     people, size = len(grades.people), grades.highest + 1
@@ -80,7 +80,11 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
 
 
 def _tables(posterior: Floats, pair: Codes, cell: Codes, people: int, size: int) -> Floats:
-    """Return the probability that each person gives each grade to a pair of each right grade, by these posteriors."""
+    """Return the probability that each person gives each grade to a pair, for each right grade of the pair.
+
+    `posterior` is the current estimate of the right grades. `pair` has the pair of each given grade, and `cell` its
+    person and grade as one number. The result has shape [people, grades, grades].
+    """
     by_right = [np.bincount(cell, weights=posterior[pair, right], minlength=people * size) for right in range(size)]
     given = np.maximum(np.stack(by_right).reshape(size, people, size).transpose(1, 0, 2), _LEAST)
     tables: Floats = given / given.sum(axis=2, keepdims=True)
@@ -98,7 +102,9 @@ def posterior_medians(posterior: Floats) -> Codes:
 
 
 def means(counts: Codes, rounding: Rounding) -> Codes:
-    """Return the mean of all grades of each pair, rounded as the campaign does. `counts` has shape [pairs, grades].
+    """Return the mean of all grades of each pair, rounded. `counts` has shape [pairs, grades].
+
+    `rounding` tells whether halves are rounded up or down.
 
     >>> means(np.array([[1, 0, 0, 1], [0, 1, 1, 0]]), Rounding.HALF_DOWN).tolist()
     [1, 1]
@@ -110,7 +116,9 @@ def means(counts: Codes, rounding: Rounding) -> Codes:
 
 
 def medians(counts: Codes, rounding: Rounding) -> Codes:
-    """Return the median of all grades of each pair. The mean of two middle grades is rounded as the campaign does.
+    """Return the median of all grades of each pair. `counts` has shape [pairs, grades].
+
+    If there are two middle grades, their mean is rounded; `rounding` tells whether halves go up or down.
 
     >>> medians(np.array([[1, 1, 0, 2], [0, 1, 1, 0]]), Rounding.HALF_UP).tolist()
     [2, 2]
@@ -123,10 +131,11 @@ def medians(counts: Codes, rounding: Rounding) -> Codes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """The relevance of each pair by each aggregator, beside the final one.
+    """The final relevance of each pair, and the relevances by other aggregators.
 
     `final` has the final relevance of each pair, -1 for a pair without one. `others` maps each aggregator's name to its
-    relevances of the same pairs.
+    relevances of the same pairs. `counts` says how often each aggregator differs. `differs` has the numbers of the
+    pairs, ascending, for which some aggregator differs from the final relevance.
     """
 
     final: Codes
@@ -140,8 +149,8 @@ def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
     """Apply every aggregator to all settled pairs, and count how often it differs from the final relevance.
 
     Args:
-        grades: all grades that count, by pair.
-        progress: as for `dawid_skene`, which takes most of the time.
+        grades: the current grades of all pairs.
+        progress: called with (iterations done, most iterations) of Dawid-Skene, which takes most of the time.
     """
     kinds = grades.patterns()
     final = kinds.relevance[kinds.of_pair]
@@ -173,10 +182,10 @@ def report(
     """Return how often each aggregator differs from the final relevance, and for which pairs.
 
     Args:
-        grades: all grades that count, by pair.
-        names: names of the pairs.
-        queries: texts of the pairs' queries, where they are known.
-        progress: as for `dawid_skene`.
+        grades: the current grades of all pairs.
+        names: the name of each pair, in the order of the pairs' numbers.
+        queries: the text of each pair's query; empty if they are not known.
+        progress: called with (iterations done, most iterations) of Dawid-Skene, which takes most of the time.
     """
     compared = compare(grades, progress=progress)
     scale = np.arange(grades.highest + 1)

@@ -1,4 +1,7 @@
-"""Compute the agreement board of all pairs or some: by annotator, time and query."""
+"""Compute the agreement board, which shows how far annotators agree, over all pairs or some.
+
+It has tables by annotator, by day and week, and by query.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,11 +48,11 @@ ALL = said("all")
 class Origins:
     """The split and query of each pair, and the day of each grade.
 
-    Each is stored as an index in a list of names: `split` in `splits`, `query` in `queries`, and so on. It is -1 where
-    unknown.
+    Each value is an index in a list of names: `split` in `splits`, `query` in `queries`, and so on. It is -1 where the
+    name is unknown. `imported` and `simulated` count such grades.
 
-    `split` and `query` have shape [pairs], `day` shape [rows], `week` (the week of each day) shape [days], and
-    `query_split` (the name of each query's split) shape [queries].
+    `split` and `query` have one entry per pair, and `day` one per given grade. `week` has the week of each day, and
+    `query_split` the name of each query's split.
     """
 
     split: Codes
@@ -73,11 +76,11 @@ def measure(
     resamples: int = bootstrap.RESAMPLES,
     seed: int = bootstrap.SEED,
 ) -> AgreementBoard:
-    """Return the agreement board of some grades.
+    """Return the agreement board, which shows how far annotators agree, for the given grades.
 
     Args:
-        grades: all grades that count, in the order in which they were given where that is known.
-        origins: the origins of the same pairs and grades.
+        grades: all current grades, in the order in which they were given where that is known.
+        origins: the split and query of the same pairs, and the day of the same grades.
         part: the pairs to cover.
         resamples: how often the pairs are resampled for intervals; 0 for none.
         seed: the seed of the resampling.
@@ -115,9 +118,11 @@ def measure(
 
 
 def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: bool) -> list[Verdicts]:
-    """Count the verdicts of the pairs in each part of the campaign. Parts without pairs are left out.
+    """Count the verdicts of the pairs in each part of the campaign, such as a split. Parts without pairs are left out.
 
-    `times` has shape [parts, patterns]: how many pairs of each part have each pattern of grades in `kinds`.
+    `kinds` has the different combinations of grades that pairs have. `times` has shape [parts, combinations]: how many
+    pairs of each part have each combination. `names` are the names of the parts. If `may_go_on` is False, pairs that
+    lack grades count as discarded.
     """
     discarded = kinds.without_relevance(may_go_on)
     waiting = kinds.having(Verdict.OPEN, Verdict.ESCALATED) & ~discarded
@@ -139,7 +144,11 @@ def _lowest_highest(kinds: Patterns) -> tuple[tuple[int, ...], ...]:
 def _group_agreements(
     grades: GradedPairs, kinds: Patterns, group: Codes, names: Sequence[str], splits: Sequence[str] = ()
 ) -> list[GroupAgreement]:
-    """Return the agreement within each group of pairs. Groups without pairs are left out."""
+    """Return how far annotators agree within each group of pairs. Groups without pairs are left out.
+
+    `kinds` has the different combinations of grades that pairs have. `group` has the group of each pair, -1 for none.
+    `names` are the names of the groups, and `splits` their splits if they are queries.
+    """
     times = kinds.by(group, len(names))
     each = coincidences(kinds.counts)
     matrices = np.tensordot(times, each, 1)
@@ -237,24 +246,24 @@ def as_json(board: AgreementBoard) -> Mapping[str, object]:
 
 
 def no_origins(grades: GradedPairs) -> Origins:
-    """Return origins in which nothing is known, for a file of grades alone."""
+    """Return origins in which every split, query and day is unknown, for a file that holds only grades."""
     nothing = np.full(grades.pairs, -1)
     unknown = np.full(len(grades.grade), -1)
     return Origins(nothing, (), nothing, (), (), unknown, (), np.empty(0, dtype=np.int64), ())
 
 
 def first_of_pair(grades: GradedPairs, day: Codes) -> Codes:
-    """Return the day of each pair's first grade, -1 where it is unknown. `day` has the day of each grade."""
+    """Return the day of each pair's first grade as an index, -1 if it is unknown. `day` has the day of each grade."""
     first = np.full(grades.pairs, -1, dtype=np.int64)
     first[grades.pair[::-1]] = day[::-1]  # in reverse, so that the first grade is written last and stays
     return first
 
 
 def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[GradedPairs, Origins]:
-    """Return the grades and origins of a part's pairs. Pairs and people are numbered from 0 again.
+    """Return only the grades and origins of the pairs that `part` selects. Pairs and people are numbered from 0 again.
 
     Only people who graded these pairs remain. The counts of imported and simulated grades are set to 0, because they
-    are not known for a part.
+    are not known for a selection.
     """
     if part == WHOLE:
         return grades, origins
@@ -279,7 +288,7 @@ def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[Grad
 
 
 def _of_part(grades: GradedPairs, origins: Origins, part: BoardPart) -> Truths:
-    """Return which pairs belong to a part, shape [pairs]."""
+    """Return which pairs `part` selects, as booleans of shape [pairs]."""
     members = np.ones(grades.pairs, dtype=bool)
     if part.split:
         members &= _name_mask(origins.split, origins.splits, lambda name: name == part.split)
@@ -292,6 +301,6 @@ def _of_part(grades: GradedPairs, origins: Origins, part: BoardPart) -> Truths:
 
 
 def _name_mask(codes: Codes, names: Sequence[str], condition: Callable[[str], bool]) -> Truths:
-    """Return for each code whether its name fulfils the condition. Code -1 has no name and never does."""
+    """Return for each code whether its name fulfils the condition. Code n stands for `names[n]`; code -1 never does."""
     fulfilled: Truths = np.array([*map(condition, names), False])[codes]
     return fulfilled

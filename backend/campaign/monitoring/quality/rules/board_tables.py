@@ -12,7 +12,10 @@ Rows = list[Row]
 
 
 def table(board: AgreementBoard, name: str) -> Rows:
-    """Return the rows of one of `TABLES`. An undefined figure is None, and `reason` says why."""
+    """Return the rows of one table of the agreement board, by its name in `TABLES`.
+
+    A figure that is undefined is None, and its `reason` says why.
+    """
     return _MAKERS[name](board)
 
 
@@ -35,7 +38,10 @@ def _lowest_highest(board: AgreementBoard) -> Rows:
 
 
 def _grades(board: AgreementBoard) -> Rows:
-    """Count how often each grade occurs among raw grades and among final relevances, with its share of each."""
+    """Return how often each grade occurs among raw grades and among final relevances.
+
+    A row has the keys `kind`, `grade`, `count` and `share`.
+    """
     rows: Rows = []
     for kind, counts in (("raw grades", board.histogram), ("relevances", [*board.summary["relevance"].values()])):
         total = max(sum(counts), 1)

@@ -1,8 +1,8 @@
 """Compute the main figures of agreement, with numbers of grades or pairs and intervals, and summarise all grades.
 
-There are two alphas: one over all grades that count, and one over first-round grades alone. There is no alpha for only
-the pairs with two grades, or only those with four. Disagreement decides which pairs get four, so both would be
-artefacts of selection.
+Krippendorff's alpha is computed over all current grades, and again over the first two grades of each pair alone. It is
+not computed for only the pairs with two grades, or only those with four. Disagreement decides which pairs get four
+grades, so these values would be artefacts of selection.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,9 +58,9 @@ def figures(
     """Return every figure by its key: alphas, observed agreement, kappas, shares of pairs.
 
     Args:
-        grades: all grades that count.
-        kinds: the patterns of grades that pairs have.
-        couples: the couples of the same grades, if they are computed already.
+        grades: all current grades.
+        kinds: the different combinations of grades that these pairs have, and how many pairs have each.
+        couples: the grades of each two annotators on their common pairs; computed here if None.
         resamples: how often the pairs are resampled for intervals; 0 for none.
         seed: the seed of the resampling.
     """
@@ -108,10 +108,11 @@ def _kappas(couples: Couples, units: int, resamples: int, seed: int) -> dict[str
 
 
 def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figure]:
-    """Return the shares of pairs that are settled by two, settled by four, discarded, or rounded.
+    """Return the shares of pairs that are settled by two grades, settled by four, discarded, or rounded.
 
-    Rounded pairs are pairs in consensus whose mean grade lies halfway between two grades. Their share is one of
-    the pairs in consensus. The other shares are shares of all pairs.
+    Rounded pairs are those in consensus whose mean grade lies halfway between two grades; their share is taken of all
+    pairs in consensus. The other shares are taken of all pairs. `drawn` has bootstrap resamples, for the intervals. If
+    `may_go_on` is False, pairs that lack grades count as discarded.
     """
     consensus = kinds.having(Verdict.CONSENSUS)
     whole = np.ones(len(kinds.times), dtype=bool)
@@ -139,9 +140,10 @@ def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figu
 def _coincidence_figure(
     found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]
 ) -> Figure:
-    """Return a figure with its interval.
+    """Return a figure of agreement with its bootstrap interval.
 
-    `measure` computes the figure from the coincidences alone: how often each two grades are given to the same pair.
+    `measure` computes the figure from a matrix that counts how often each two grades were given to the same pair.
+    `drawn` has the bootstrap resamples.
     """
     return _figure(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
 
@@ -156,7 +158,12 @@ WAITING = (Verdict.OPEN, Verdict.ESCALATED)
 
 
 class GradeSummary(TypedDict):
-    """The summary that `reelrank consensus --json` prints. `undefined` says why a statistic is None."""
+    """The summary that `reelrank consensus --json` prints: numbers of pairs by verdict, and statistics of agreement.
+
+    `rule` is the version of the consensus rule, and `rows` the number of grades. `undecided` counts pairs that lack
+    grades, by the number of grades that they have. `relevance` counts pairs by relevance. `undefined` says why a
+    statistic is None.
+    """
 
     rule: str
     rows: int
@@ -194,11 +201,11 @@ class GradeSummary(TypedDict):
 
 
 def summary(grades: GradedPairs, kinds: Patterns, found: Mapping[str, Figure]) -> GradeSummary:
-    """Return the summary of all grades: verdicts, relevances, agreement and repeats.
+    """Return the summary of all grades: verdicts, relevances, agreement, and how often somebody graded a pair twice.
 
     Args:
-        grades: all grades that count.
-        kinds: the patterns of grades that pairs have.
+        grades: all current grades.
+        kinds: the different combinations of grades that these pairs have.
         found: what `figures` returned for the same grades.
     """
     times = kinds.times
@@ -237,9 +244,9 @@ def summary(grades: GradedPairs, kinds: Patterns, found: Mapping[str, Figure]) -
 
 
 def repeats(grades: GradedPairs) -> tuple[int, int]:
-    """Return in how many pairs somebody graded twice, and how many grades repeat an earlier one of the same person.
+    """Return (pairs that one person graded twice or more, grades that repeat an earlier one).
 
-    A grade repeats another if pair, person and grade are equal.
+    A grade repeats an earlier one if pair, person and grade are equal.
     """
     pair, annotator = grades.pair, grades.annotator
     first_grades = first_per_annotator(pair, annotator)

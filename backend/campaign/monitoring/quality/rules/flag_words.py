@@ -1,4 +1,4 @@
-"""Explain quality flags to the lead in a sentence or two: the figure, the number of cases behind it, and the limit."""
+"""Explain quality flags to the lead in a sentence or two: the figure, the number of cases, and the limit."""
 
 from backend.campaign.monitoring.quality.model import FlagKind
 from backend.campaign.monitoring.quality.rules.people import Interval
@@ -28,23 +28,33 @@ _SKIPPED = {
 
 
 def share(kind: FlagKind, value: float, n: int, limit: float) -> str:
-    """Return the sentence about how many grades came too fast, or before the clip can have been seen."""
+    """Return the sentence that explains a flag about grades given too fast, or before the clip can have been seen.
+
+    `value` is the share of such grades among `n`. A share above `limit` raises the flag.
+    """
     return said(_SHARES[kind], share=_percent(value), grades=_grades(n), limit=_percent(limit))
 
 
 def skipped(kind: FlagKind, count: int, n: int, limit: float) -> str:
-    """Return the sentence about how many of the pairs handed out to a person were skipped, or reported as broken."""
+    """Return the sentence that explains a flag about pairs that an annotator skipped or reported as broken.
+
+    `count` is the number of such pairs among the `n` that they were given. A share above `limit` raises the flag.
+    """
     pairs = said_n("{n:,} pair", "{n:,} pairs", n)
     return said(_SKIPPED[kind], count=count, share=_percent(count / n), pairs=pairs, limit=_percent(limit))
 
 
 def few_pairs(n: int, fewest: int) -> str:
-    """Return a note that `n` pairs are too few to raise a flag; an empty text if there are `fewest` or more."""
+    """Return a note that `n` pairs are too few to raise a quality flag; an empty text if there are `fewest` or more."""
     return "" if n >= fewest else said(" Too few to be a flag: {fewest} pairs are needed.", fewest=fewest)
 
 
 def one_grade(grade: int, value: float, n: int, limit: float, others: float | None) -> str:
-    """Return the sentences about the most used grade, and how often others gave it to the same pairs."""
+    """Return the sentences about an annotator's most used grade, and how often others gave it to the same pairs.
+
+    `value` is its share among their `n` grades, and `others` its share among the others' grades (None: there are none).
+    A share above `limit` raises the flag.
+    """
     told = said(
         "{share} of {grades} are {grade}; more than {limit} is a flag.",
         share=_percent(value),
@@ -58,7 +68,11 @@ def one_grade(grade: int, value: float, n: int, limit: float, others: float | No
 
 
 def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
-    """Return the sentence about how far a person's grades differ from those of the others."""
+    """Return the sentence that tells how far an annotator's grades differ from the others' grades on the same pairs.
+
+    `value` is the mean difference over `n` grades, positive if the annotator is more generous. A difference of `limit`
+    or more raises the flag.
+    """
     way = said("higher") if value >= 0 else said("lower")
     return said(
         "On average {by:.2f} {way} than the others on the same pairs, over {grades}{sure}; {limit:g} or more, with 0 "
@@ -72,7 +86,11 @@ def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
 
 
 def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval | None, limit: float) -> str:
-    """Return the sentence that compares the newest grades with earlier ones, both relative to the others' grades."""
+    """Return the sentence that compares an annotator's newest grades with their earlier ones.
+
+    `new` and `old` are mean differences from the others' grades, over `of_new` newest and `of_old` earlier grades. A
+    change of `limit` or more raises the flag.
+    """
     way = said("higher") if new >= old else said("lower")
     return said(
         "Against the others, the newest {grades} are {by:.2f} {way} than the {before:,} earlier ones, "
@@ -91,7 +109,11 @@ def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval |
 def agreement(
     new: float, old: float, of_new: int, of_old: int, interval: Interval | None, limit: float, tolerance: int
 ) -> str:
-    """Return the sentence on agreement with the other first-round grade: of the newest grades, and of earlier ones."""
+    """Return the sentence that compares an annotator's agreement in their newest grades with that in earlier ones.
+
+    `new` and `old` are shares of grades within the tolerance of the other first grade of the pair, over `of_new` newest
+    and `of_old` earlier grades. A fall by `limit` or more raises the flag.
+    """
     agree = said("Within {tolerance} of", tolerance=tolerance) if tolerance else said("The same as")
     return said(
         "{agree} the other first grade of the pair: {new} of the newest {grades}, {old} of the "
@@ -108,12 +130,12 @@ def agreement(
 
 
 def few(n: int, fewest: int) -> str:
-    """Return a note that `n` grades are too few to raise a flag; an empty text if there are `fewest` or more."""
+    """Return a note that `n` grades are too few to raise a quality flag; empty if there are `fewest` or more."""
     return "" if n >= fewest else said(" Too few to be a flag: {fewest} grades are needed.", fewest=fewest)
 
 
 def too_few_in_time(n: int, newest: int) -> str:
-    """Return why the newest grades cannot be compared with earlier ones."""
+    """Return the sentence that `n` grades are too few to compare the `newest` last ones with as many earlier ones."""
     return said(
         "{grades} that can be compared are too few: the newest {newest} need at least {newest} "
         "earlier ones to compare with.",

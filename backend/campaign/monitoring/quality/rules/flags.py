@@ -1,10 +1,11 @@
-"""Compute the eight figures behind quality flags, each with its base and what it is compared with.
+"""Compute the eight quality flags of an annotator, each from a figure, a number of cases and a limit.
 
-Two are shares of pairs that an annotator skipped or reported. Each of the others has one number per grade, NaN where it
-is undefined. Some numbers are 1 for yes and 0 for no: too fast, clip unseen, the most used grade, near the other
-annotator's grade. Other numbers are the grade minus the mean of the others' grades. The figure, its course over time
-and the grades behind it are all computed from these numbers. All limits but the 45 % are assumptions of this project
-(docs/decisions/058). No flag acts by itself.
+Two flags use the share of pairs that the annotator skipped or reported as broken. The other six use one number per
+grade, which is NaN where it is undefined. For some flags the number is 1 for yes and 0 for no: too fast, given before
+the clip can have been seen, equal to the most used grade, within the tolerance of the other annotator's grade. For the
+other flags it is the grade minus the mean of the others' grades. A flag's figure, its figure over time and its evidence
+are all computed from these numbers. All limits except the 45 % for the most used grade are assumptions of this project
+(docs/decisions/058). A flag is only shown to leads; it has no effect by itself.
 """
 
 from collections.abc import Mapping
@@ -43,7 +44,12 @@ OF_TIME = (FlagKind.DRIFT, FlagKind.AGREEMENT)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """All grades of a campaign, in the order of giving, with a number per grade for each flag; NaN if undefined."""
+    """The grades of one or all annotators, in the order of giving, with the numbers from which flags are computed.
+
+    Each of `leaning`, `near`, `too_fast` and `unseen` has one number per grade, NaN if undefined. `leaning` is the
+    grade minus the mean of the others' grades of the pair. `near` is 1 if it agrees with the other first grade of the
+    pair, else 0. `too_fast` and `unseen` are 1 if it came too fast, or before the clip can have been seen.
+    """
 
     grades: Grades
     highest: int
@@ -57,11 +63,11 @@ class Work:
     skips: Skips
 
     def of(self, annotator_id: int) -> "Work":
-        """Return the work of one annotator."""
+        """Return the grades and skips of one annotator."""
         return self._part(self.grades.annotator == annotator_id, self.skips.of(annotator_id))
 
     def after(self, at: float) -> "Work":
-        """Return the work after an instant. Grades without a known time count as earlier."""
+        """Return the grades and skips after an instant (seconds since 1970). Grades without a time are left out."""
         return self._part(self.grades.timed & (self.grades.at > at), self.skips.take(self.skips.at > at))
 
     def _part(self, which: Truths, skips: Skips) -> "Work":
@@ -72,7 +78,7 @@ class Work:
 def look_at(
     grades: Grades, clips: tuple[Integers, Floats, Truths], skips: Skips = NO_SKIPS, *, highest: int, tolerance: int
 ) -> Work:
-    """Return all grades with the numbers that flags need.
+    """Return all grades with the numbers from which quality flags are computed.
 
     Args:
         grades: the current grades of everybody.
@@ -91,7 +97,11 @@ def look_at(
 def flags_of(
     everybody: Work, annotator_id: int, dismissals: Mapping[FlagKind, FlagDismissal] | None = None
 ) -> tuple[Flag, ...]:
-    """Return all flags of one annotator, raised, dismissed or neither, in the order of `FlagKind`."""
+    """Return all quality flags of one annotator, raised, dismissed or neither, in the order of `FlagKind`.
+
+    `everybody` has the grades and skips of all annotators. `dismissals` are the leads' dismissals of this annotator's
+    flags.
+    """
     flags = _flags(everybody, annotator_id)
     return tuple(_apply_dismissal(flag, everybody, annotator_id, (dismissals or {}).get(flag.kind)) for flag in flags)
 
@@ -99,7 +109,7 @@ def flags_of(
 def _apply_dismissal(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
     """Return the flag, marked as dismissed if it is raised and a lead has dismissed it.
 
-    It is not marked if the work after the dismissal would raise the flag by itself.
+    It is not marked if the work done since the dismissal is enough to raise the flag again.
     """
     if dismissal is None or not flag.raised:
         return flag
@@ -122,7 +132,10 @@ def _flags(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
 
 
 def behind(work: Work, kind: FlagKind) -> FlagEvidence:
-    """Return the evidence for a flag. `work` is that of one annotator alone."""
+    """Return the evidence for a quality flag: its figure over time, and the pairs that support it.
+
+    `work` has the grades and skips of the flagged annotator only.
+    """
     if kind in OF_SKIPS:
         return FlagEvidence((), tuple(PairId(int(pair)) for pair in work.skips.pairs(kind is FlagKind.REPORTS)[::-1]))
     values = _values(work, kind)
@@ -144,7 +157,10 @@ def behind(work: Work, kind: FlagKind) -> FlagEvidence:
 
 
 def one_grade_limit(highest: int) -> float:
-    """Return the largest share of one grade that is no flag: 25 points above an even share, so 45 % of five grades.
+    """Return the share of all grades above which a most used grade may raise a quality flag.
+
+    It is 25 points above the share that each grade has if all are equally frequent: 45 % for a scale of five grades.
+    `highest` is the highest grade of the scale, which begins at 0.
 
     >>> [round(one_grade_limit(highest), 3) for highest in (4, 2, 1)]
     [0.45, 0.583, 0.75]
@@ -153,7 +169,9 @@ def one_grade_limit(highest: int) -> float:
 
 
 def is_often(share: float, n: int, highest: int) -> bool:
-    """Return whether a grade that makes up this share of `n` grades raises a flag.
+    """Return whether an annotator's most used grade raises a quality flag.
+
+    `share` is its share among their `n` grades, and `highest` the highest grade of the scale.
 
     >>> is_often(0.6, 100, 4), is_often(0.6, 10, 4)
     (True, False)
@@ -162,7 +180,11 @@ def is_often(share: float, n: int, highest: int) -> bool:
 
 
 def _values(work: Work, kind: FlagKind) -> Floats:
-    """Return the number per grade that a flag rests on."""
+    """Return the number of each grade from which this kind of flag is computed, such as 1 for too fast and 0 for not.
+
+    Raises:
+        ValueError: the flag is about skips, not grades.
+    """
     match kind:
         case FlagKind.TOO_FAST:
             return work.too_fast
@@ -205,7 +227,7 @@ def _one_grade(everybody: Work, work: Work, annotator_id: int) -> Flag:
 
 
 def _others_share(grades: Grades, annotator_id: int, grade: int) -> float | None:
-    """Return how often others gave this grade to the annotator's pairs; None where nobody else graded any."""
+    """Return the share of this grade among the grades that others gave to the annotator's pairs; None without any."""
     mine = grades.annotator == annotator_id
     shared = np.zeros(int(grades.pair.max()) + 1, dtype=bool)
     shared[grades.pair[mine]] = True
@@ -237,9 +259,10 @@ def _drift(work: Work) -> Flag:
 
 
 def _agreement(work: Work) -> Flag:
-    """Return the flag that compares agreement in the newest first-round grades with that in earlier ones.
+    """Return the flag for falling agreement: in the newest first-round grades, compared with earlier ones.
 
-    Later rounds are left out, because they hold disputed pairs, where agreement is lower by nature.
+    Agreement is how often the first two grades of a pair agree. Later grades are left out, because they belong to
+    disputed pairs, where agreement is lower anyway.
     """
     kind = FlagKind.AGREEMENT
     asked, reason = _timed_values(work, work.near)
@@ -255,7 +278,7 @@ def _agreement(work: Work) -> Flag:
 
 
 def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
-    """Return the flag about the share of their pairs that the annotator skipped, or reported as broken."""
+    """Return the flag about the share of an annotator's pairs that they skipped, or reported as broken."""
     n = len(work.grades) + len(work.skips.pair)
     if not n:
         reason = flag_words.NOTHING_MET
@@ -268,7 +291,7 @@ def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
 def _timed_values(work: Work, values: Floats) -> tuple[Floats, str]:
     """Return the values of grades with a known time, in order of time, and why they cannot be compared over time.
 
-    The newest values are compared with the earlier ones. The reason is "" if this is possible.
+    To compare, the newest values are set against the earlier ones. The reason is an empty text if that is possible.
     """
     known = ~np.isnan(values)
     timed = values[known & work.grades.timed]
@@ -321,8 +344,9 @@ def _pace_columns(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tup
 def _near_column(grades: Grades, tolerance: int) -> Floats:
     """Return, for each first-round grade, whether it agrees with the pair's other first-round grade.
 
-    The number is 1 if the two differ by at most the tolerance, and otherwise 0. It is NaN for grades of later rounds,
-    for pairs with one first-round grade, and for pairs to which one person gave both.
+    First-round grades are the first two of a pair. The number is 1 if the two differ by at most the tolerance, and
+    otherwise 0. It is NaN for later grades, for pairs with one first-round grade, and for pairs to which one person
+    gave both.
     """
     near = np.full(len(grades), np.nan)
     first = np.flatnonzero(grades.seat <= 2)
@@ -335,7 +359,7 @@ def _near_column(grades: Grades, tolerance: int) -> Floats:
 
 
 def _stretches(at: Floats, values: Floats) -> tuple[Stretch, ...]:
-    """Divide the grades, in order of time, into stretches with about equally many grades; return each stretch's mean.
+    """Divide the grades, in order of time, into stretches with about equally many grades, and return their means.
 
     A stretch has at least `FEWEST_IN_STRETCH` grades, and there are at most `STRETCHES`, so that a chart can show them.
     """

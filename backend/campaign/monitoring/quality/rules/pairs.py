@@ -1,7 +1,8 @@
 """Grades of a whole campaign as columns, and the distinct patterns of grades that pairs have.
 
-Tens of thousands of pairs have about a hundred *patterns*: how often each grade was given, and what a lead decided.
-Figures that do not depend on who graded are computed from the patterns and the number of pairs with each.
+A *pattern* is how often each grade was given to a pair, and what a lead decided. Tens of thousands of pairs have only
+about a hundred patterns. Figures that do not depend on who graded are computed from the patterns and the number of
+pairs with each.
 """
 
 from dataclasses import dataclass, fields
@@ -21,15 +22,16 @@ UNDECIDED = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradedPairs:
-    """The grades that count, in the order of giving where that is known.
+    """The current grades of some pairs as columns, in the order of giving where that is known.
 
-    `pair`, `annotator` and `grade` have shape [rows]. Pairs and annotators are codes, which count from 0. `decided`, of
-    shape [pairs], is the relevance that a lead decided on, -1 where none did. `may_go_on` says whether further grades
-    can still come. If not, pairs that lack grades count as discarded.
+    `pair`, `annotator` and `grade` have one entry per grade given. Pairs and annotators are numbered from 0; `people`
+    has the annotators' names. `decided` has one entry per pair: the relevance that a lead decided on, -1 where none
+    did. `highest` is the highest grade of the scale. Two grades agree if they differ by at most `tolerance`.
+    `may_go_on` says whether further grades can still come. If not, pairs that lack grades count as discarded.
 
-    `first_round`, of shape [rows], marks the grades known to be of their pair's first round. It is None where this is
-    known of no grade; `no_rounds` then says why. `re_opened`, of shape [pairs], marks the pairs that a lead re-opened
-    for two more people after four grades; None where there are none.
+    `first_round`, with one entry per grade given, marks the first two grades of each pair. It is None where this is
+    known of no grade; `no_rounds` then says why. `re_opened`, with one entry per pair, marks the pairs that a lead
+    re-opened for two more people after four grades. It is None where there are none.
     """
 
     people: tuple[str, ...]
@@ -51,33 +53,36 @@ class GradedPairs:
         return len(self.decided)
 
     def counts(self) -> NDArray[np.int64]:
-        """Return how often each grade was given to each pair, shape [pairs, grades]."""
+        """Return how often each grade was given to each pair, shape [pairs, grades of the scale]."""
         return self.counts_of(slice(None))
 
     def counts_of(self, rows: Codes | NDArray[np.bool_] | slice) -> NDArray[np.int64]:
-        """Return how often each grade was given to each pair in these rows, shape [pairs, grades]."""
+        """Return how often each grade was given to each pair, shape [pairs, grades of the scale].
+
+        Only the given grades that `rows` selects are counted.
+        """
         found = count_grades(self.pair[rows], self.grade[rows], self.highest + 1)
         return np.vstack([found, np.zeros((self.pairs - len(found), self.highest + 1), dtype=np.int64)])
 
     def patterns(self) -> "Patterns":
-        """Return the patterns of the pairs, by all grades."""
+        """Return the distinct patterns of the pairs: how often each grade was given, and a lead's decision."""
         return patterns(self.counts(), self.decided, self.tolerance, self.rounding, self.re_opened)
 
     def first_counts(self) -> NDArray[np.int64]:
-        """Return how often each grade was given to each pair, shape [pairs, grades].
+        """Return how often each grade was given to each pair in its first round, shape [pairs, grades of the scale].
 
-        Only grades known to be of the first round count.
+        Only grades that are known to be among the first two of their pair are counted.
         """
         return self.counts_of(slice(0) if self.first_round is None else self.first_round)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
-    """The distinct patterns of grades that pairs have.
+    """The distinct patterns of grades that pairs have: how often each grade was given, and what a lead decided.
 
-    `counts` has shape [patterns, grades]. `decided`, `times` (how many pairs have the pattern), `verdict`, `relevance`
-    (-1 without) and `halves` (whether the mean lies between two grades) have shape [patterns]. `of_pair` is the pattern
-    of each pair.
+    `counts` has shape [patterns, grades of the scale]. `of_pair` has the number of each pair's pattern. All other
+    fields have one entry per pattern. `decided` is a lead's relevance, and `relevance` the final one (-1 without).
+    `times` is the number of pairs with the pattern. `halves` says whether the mean lies between two grades.
     """
 
     counts: Codes
@@ -95,16 +100,20 @@ class Patterns:
         return size
 
     def by(self, group: Integers, groups: int) -> Codes:
-        """Return how many pairs of each group have each pattern, shape [groups, patterns].
+        """Return how many pairs of each group have each pattern of grades, shape [groups, patterns].
 
-        `group` is the group of each pair; a pair with a group below 0 belongs to none.
+        `group` is the number of each pair's group; a pair with a number below 0 belongs to none. `groups` is the number
+        of groups.
         """
         cells = group * len(self.times) + self.of_pair
         flat = np.bincount(cells[group >= 0], minlength=groups * len(self.times))
         return flat.reshape(groups, len(self.times))
 
     def having(self, *verdicts: Verdict, size: int | None = None) -> NDArray[np.bool_]:
-        """Return which patterns have one of these verdicts and, where `size` is given, this many grades."""
+        """Return which patterns have one of these verdicts, as booleans of shape [patterns].
+
+        If `size` is given, they must also have this many grades.
+        """
         found = np.array([verdict in verdicts for verdict in self.verdict], dtype=bool)
         return found if size is None else found & (self.size == size)
 
@@ -118,7 +127,7 @@ class Patterns:
         return self.having(Verdict.DISCARDED, *(() if may_go_on else waiting))
 
     def on_a_half(self) -> NDArray[np.bool_]:
-        """Return which patterns are in consensus on a mean between two grades, where rounding decides."""
+        """Return which patterns have a consensus whose mean lies between two grades, so that rounding decides."""
         return self.having(Verdict.CONSENSUS) & self.halves
 
 
@@ -129,7 +138,9 @@ def patterns(
     rounding: Rounding,
     re_opened: NDArray[np.bool_] | None = None,
 ) -> Patterns:
-    """Return the patterns of pairs. The verdict on each comes from a lead's decision, or else from the consensus rule.
+    """Return the distinct patterns of grades that pairs have, each with its number of pairs and its verdict.
+
+    The verdict comes from a lead's decision, or else from the consensus rule.
 
     Args:
         counts: how often each grade was given to each pair, shape [pairs, grades].
@@ -173,7 +184,12 @@ NOT_MEASURED = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grades:
-    """Grades as columns of equal length, in the order of giving."""
+    """Grades as columns of equal length, in the order of giving.
+
+    `pair` and `annotator` are ids. `seat` is 1 to 6: the place among the pair's graders; 1 and 2 are its first round.
+    `at` is the time in seconds since 1970; `timed` is False where that is only the time of an import. `active_ms` is 0,
+    and `elapsed_ms` is `NOT_MEASURED`, where no time was measured.
+    """
 
     pair: Codes
     """`pair_id`."""
@@ -196,13 +212,17 @@ class Grades:
         return len(self.pair)
 
     def take(self, which: Codes | Truths) -> "Grades":
-        """Return the grades that `which` selects, by index or by mask."""
+        """Return the grades that `which` selects, by index or by boolean mask."""
         return Grades(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Skips:
-    """Current skips as columns of equal length, the oldest first."""
+    """Skips (refusals to grade a pair) that were not taken back, as columns of equal length, the oldest first.
+
+    `annotator` and `pair` are ids. `broken` says whether the clip was reported as broken. `at` is in seconds since
+    1970.
+    """
 
     annotator: Codes
     pair: Codes
@@ -216,11 +236,11 @@ class Skips:
         return self.take(self.annotator == annotator_id)
 
     def take(self, which: Truths) -> "Skips":
-        """Return the skips that `which` selects."""
+        """Return the skips that the boolean mask `which` selects."""
         return Skips(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def pairs(self, only_broken: bool) -> Codes:
-        """Return the pairs of all skips, or only of those that report a broken clip."""
+        """Return the ids of all skipped pairs, or only of those whose clip was reported as broken."""
         return self.pair[self.broken] if only_broken else self.pair
 
 
@@ -228,13 +248,13 @@ NO_SKIPS = Skips(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, bool
 
 
 def standing(given: Grades) -> Grades:
-    """Return the current grades: the newest revision of each seat, with the times of all its revisions added up.
+    """Return the current grades: the newest revision of each, with the working times of all its revisions added up.
 
-    Times add up because somebody who corrects a slip has seen the clip before. A seat has no elapsed time unless each
-    of its revisions was measured.
+    The times are added because somebody who corrects a slip has seen the clip before. The elapsed time is unknown if it
+    was not measured for one of the revisions.
 
     Args:
-        given: every revision, the older of a seat before the newer.
+        given: every revision of every grade, older ones before newer ones.
     """
     if not len(given):
         return given
@@ -254,5 +274,5 @@ def standing(given: Grades) -> Grades:
 
 
 def _sums(code: Codes, values: Codes) -> Codes:
-    """Return, for each code, the sum of the `values` in the rows that have this code. Sums below 2**53 are exact."""
+    """Return, for each code from 0, the sum of `values` at the positions with this code. Sums below 2**53 are exact."""
     return np.bincount(code, weights=values).astype(np.int64)

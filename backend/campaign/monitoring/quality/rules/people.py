@@ -2,15 +2,15 @@
 
 An annotator's *bias* is the mean of their grades minus the **unrounded mean of the grades that others gave to the same
 pairs**: above 0 they are more generous. Their own grades are left out of that mean, because they would pull it towards
-the annotator. Nothing is rounded, because halves are rounded up, so compared with relevances everybody would look
-strict. Pairs that nobody else graded are left out.
+the annotator. The mean is not rounded. Halves would be rounded up, so that everybody would look strict. Pairs that
+nobody else graded are left out.
 
-Intervals: people work through a query at a time, and a query's pairs are alike. Intervals over single grades would
-therefore be too narrow. So the unit is a run of 20 grades given one after the other, as in the method of batch means,
-and the intervals are Student's over the means of runs. All are 99 % intervals: a lead looks every day at dozens of
-people, and one in twenty intervals of 95 % would miss the truth.
+Intervals: people grade one query after the other, and a query's pairs are alike. Intervals over single grades would
+therefore be too narrow. So the unit is a run: 20 grades given one after the other, as in the method of batch means. The
+intervals are Student's t intervals over the means of runs. They are 99 % intervals, because a lead looks at dozens of
+people every day. Of 95 % intervals, one in twenty would miss the truth.
 
-These figures are for leads to read; nothing acts by them.
+These figures are for leads to read; they have no effect by themselves.
 
 Sources: A. M. Law, "Simulation Modeling and Analysis", chapter 9 (batch means); B. L. Welch, "The generalization of
 'Student's' problem when several different population variances are involved" (1947).
@@ -31,9 +31,10 @@ NOBODY_ELSE = said("nobody else graded their pairs")
 
 
 def others_mean(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
-    """Return the mean of the others' grades of each row's pair, shape [rows]; NaN where nobody else graded it.
+    """Return for each given grade the mean of the grades that others gave to its pair; NaN where nobody else graded it.
 
-    All grades of other people count, repeated ones too; none of the row's own annotator does.
+    The three columns hold pair, annotator and grade of each given grade. Repeated grades of other people count too. All
+    grades of the same annotator are left out.
 
     >>> others_mean(np.array([0, 0, 0, 1]), np.array([0, 1, 2, 0]), np.array([4, 1, 2, 3])).tolist()
     [1.5, 3.0, 2.5, nan]
@@ -50,12 +51,15 @@ def others_mean(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
 
 
 def leanings(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
-    """Return each grade minus the mean of the others' grades of its pair, shape [rows]; NaN if there are none."""
+    """Return each given grade minus the mean of the others' grades of its pair; NaN where nobody else graded it."""
     return grade - others_mean(pair, annotator, grade)
 
 
 def biases(leaning: Floats, annotator: Integers, people: int) -> list[Agreement]:
-    """Return the mean leaning of each person. `n` is the number of grades that can be compared.
+    """Return each person's mean difference from the others' grades of the same pairs.
+
+    `leaning` has the difference of each given grade, from `leanings`, and `people` is the number of people. The `n` of
+    a result is the number of grades that could be compared.
 
     >>> lean = leanings(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([4, 1, 2]))
     >>> [one.value for one in biases(lean, np.array([0, 1, 2]), 3)]
@@ -71,13 +75,15 @@ def biases(leaning: Floats, annotator: Integers, people: int) -> list[Agreement]
 
 
 def histograms(annotator: Integers, grade: Integers, people: int, grades: int) -> NDArray[np.int64]:
-    """Return how often each person gave each grade, shape [people, grades]."""
+    """Return how often each person gave each grade, shape [people, grades of the scale]."""
     cells = annotator.astype(np.int64) * grades + grade
     return np.bincount(cells, minlength=people * grades).reshape(people, grades)
 
 
 def most_used(histogram: Integers) -> tuple[int, float] | None:
-    """Return the most used grade (the lowest of equals) and its share; None without any grade.
+    """Return the most used grade and its share; None if no grade was given.
+
+    `histogram` counts each grade, beginning with 0. Of equally used grades, the lowest is returned.
 
     >>> most_used(np.array([1, 0, 3]))
     (2, 0.75)
@@ -100,7 +106,9 @@ Interval = tuple[float, float]
 
 
 def of_mean(values: Floats) -> Interval | None:
-    """Return the interval of the mean of values, given in order of time; None for fewer than two runs.
+    """Return the 99 % interval of the mean of values in order of time; None for fewer than 40 values.
+
+    It is computed over the means of runs of 20 consecutive values, because neighbouring values are alike.
 
     >>> import numpy as np
     >>> [round(end, 3) for end in of_mean(np.repeat([0.0, 1.0], 20))]
@@ -114,7 +122,9 @@ def of_mean(values: Floats) -> Interval | None:
 
 
 def of_difference(new: Floats, old: Floats) -> Interval | None:
-    """Return the interval of the new values' mean minus the old values' mean; None if either has under two runs.
+    """Return the 99 % interval of the mean of `new` minus the mean of `old`; None if one has fewer than 40 values.
+
+    It is computed over the means of runs of 20 consecutive values, because neighbouring values are alike.
 
     The degrees of freedom are Welch's, because new and old values may differ in number and in spread.
 
@@ -134,7 +144,7 @@ def of_difference(new: Floats, old: Floats) -> Interval | None:
 
 
 def runs(values: Floats) -> Floats:
-    """Return the means of runs of 20 values, ending with the newest. Values left over at the beginning are dropped.
+    """Return the mean of each run of 20 consecutive values. Values left over at the beginning are dropped.
 
     >>> import numpy as np
     >>> runs(np.arange(45.0)).tolist()
@@ -145,7 +155,7 @@ def runs(values: Floats) -> Floats:
 
 
 def _error(means: Floats) -> float:
-    """Return the squared standard error of the mean over all runs, from the mean of each run."""
+    """Return the squared standard error of the mean of all values, from the means of their runs."""
     return float(means.var(ddof=1)) / len(means)
 
 

@@ -16,7 +16,13 @@ from backend.store.engine import Database, insert_returning_id
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One person's attempt at one exam."""
+    """One person's attempt at one exam or calibration round.
+
+    `number` counts the person's attempts from 1. The names of its items in a browser begin with `key`. `order_key`
+    decides the order of the items. `read_at` is when the person saw their result. At most `most_missed` percent of the
+    answers may differ from the right grade by more than `tolerance`; `rule_version` names this pass rule. Times are in
+    seconds since 1970.
+    """
 
     attempt_id: int
     exam_id: int
@@ -42,7 +48,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class BlindAnswer:
-    """An answer that the person gave before they knew the right grade, with the time and id of the key press."""
+    """An answer that a person gave before they knew the right grade.
+
+    `answered_at` is in seconds since 1970, and `active_ms` is the work time in milliseconds. `event_key` identifies the
+    key press.
+    """
 
     item_id: int
     pair_id: PairId
@@ -54,7 +64,10 @@ class BlindAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """A permission from a lead: another attempt (`retake`), or to judge without having passed (`exempt`)."""
+    """A permission from a lead: another attempt (`retake`), or to work without having passed (`exempt`).
+
+    `after_attempt` is the number of the person's newest attempt at that time; 0 if there was none.
+    """
 
     kind: str
     reason: str
@@ -67,19 +80,19 @@ def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
 
 
 def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXAM) -> Attempt | None:
-    """Return the attempt that a person began last, at an exam or at a calibration round."""
+    """Return the newest attempt that a person began at an exam, or at a calibration round; None if there is none."""
     matches = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
     return matches[0] if matches else None
 
 
 def by_key(db: Database, key: str) -> Attempt | None:
-    """Return the attempt whose items' names in a browser begin with this key."""
+    """Return the attempt with this key, the prefix of its items' names in the browser; None if there is none."""
     matches = _attempts(db, "t.attempt_key = ?", key)
     return matches[0] if matches else None
 
 
 def first_finished(db: Database, exam_id: int) -> list[Attempt]:
-    """Return every annotator's first attempt at an exam, if it is handed in, sorted by annotator."""
+    """Return each annotator's first attempt at an exam if it is handed in, ordered by annotator id."""
     return _attempts(
         db,
         "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
@@ -102,9 +115,10 @@ def leads_attempts(db: Database, exam_id: int) -> list[Attempt]:
 
 
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Iterable[int], *, at: float) -> None:
-    """Add an attempt; without `items` it has the exam's own items.
+    """Add an attempt that asks these exam items; the exam's original items if `items` is empty.
 
-    Two random keys are drawn for it: its items' names in a browser begin with one, and the other sets their order.
+    Two random keys are drawn for the attempt. The names of its items in the browser begin with the first key. The
+    second key sets the order of the items.
     """
     attempt_id = insert_returning_id(
         db,
@@ -141,7 +155,7 @@ def note_read(db: Database, attempt_id: int, *, at: float) -> None:
 
 
 def answer_owner(db: Database, event_key: str) -> tuple[int, int] | None:
-    """Return the (attempt, item) that an earlier answer with this event key belongs to; None if there is none."""
+    """Return the (attempt id, item id) of the answer that was stored for this key press; None if there is none."""
     row = db.conn.execute("SELECT attempt_id, item_id FROM exam_answer WHERE event_key = ?", [event_key]).fetchone()
     return (row[0], row[1]) if row else None
 
@@ -149,7 +163,10 @@ def answer_owner(db: Database, event_key: str) -> tuple[int, int] | None:
 def answer(
     db: Database, attempt_id: int, item_id: int, grade: int, *, again: bool, at: float, active_ms: int, event_key: str
 ) -> None:
-    """Append an answer as the newest revision of its item."""
+    """Store a new answer to an item of an attempt; earlier answers stay in the database.
+
+    `again` says whether the person gave it after reading the explanation.
+    """
     db.conn.execute(
         "INSERT INTO exam_answer (attempt_id, item_id, revision, again, grade, answered_at, active_ms, event_key) "
         "SELECT :attempt, :item, coalesce(max(revision), 0) + 1, :again, :grade, :at, :active, :key "
@@ -162,7 +179,7 @@ def answer(
 
 
 def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
-    """Append the note of the newest answer to an item; an empty text takes an earlier note back."""
+    """Store a note with the newest answer to an item; an empty text removes an earlier note."""
     db.conn.execute(
         "INSERT INTO answer_note (attempt_id, item_id, revision, text) "
         "SELECT attempt_id, item_id, max(revision), :text FROM exam_answer "
@@ -172,7 +189,7 @@ def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
 
 
 def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
-    """Return, by item, the first grade that a person gave to a missed item after reading its explanation."""
+    """Return, by item id, the first grade that a person gave to a missed item after reading its explanation."""
     rows = db.conn.execute(
         "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
         [attempt_id],
@@ -181,7 +198,7 @@ def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
 
 
 def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
-    """Return the current blind answers of an attempt, by item, without those given after an explanation."""
+    """Return the current answers of an attempt, ordered by item id, without those given after an explanation."""
     rows = db.conn.execute(
         "SELECT n.item_id, i.pair_id, n.grade, n.answered_at, n.active_ms, n.event_key FROM exam_answer n "
         "JOIN exam_item i USING (item_id) WHERE n.attempt_id = :attempt AND n.again = 0 AND n.revision = "
@@ -193,7 +210,7 @@ def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
 
 
 def newest_waiver(db: Database, me: AnnotatorId) -> Waiver | None:
-    """Return the newest retake or exemption that a lead granted a person."""
+    """Return the newest retake or exemption that a lead granted an annotator; None if there is none."""
     row = db.conn.execute(
         "SELECT kind, reason, after_attempt FROM exam_ruling WHERE annotator_id = ? ORDER BY ruling_id DESC LIMIT 1",
         [me],
@@ -229,9 +246,9 @@ def graded_before(db: Database) -> list[AnnotatorId]:
 
 
 def calibration_pairs(db: Database, exam_id: int) -> list[CalibrationPair]:
-    """Return the pairs of a calibration round by query and rank, with their current answers.
+    """Return the pairs of a calibration round, ordered by query and rank, with everybody's current answers.
 
-    The answers are in the order of the annotators' names.
+    The answers to a pair are sorted by the annotators' names.
     """
     answers: dict[int, list[CalibrationAnswer]] = {}
     for row in db.conn.execute(
@@ -256,7 +273,7 @@ def calibration_pairs(db: Database, exam_id: int) -> list[CalibrationPair]:
 
 
 def calibration_people(db: Database, exam_id: int) -> dict[AnnotatorId, CalibrationPerson]:
-    """Return everybody who has begun a calibration round, with how many items they answered."""
+    """Return everybody who has begun a calibration round, by id, with how many items they answered."""
     rows = db.conn.execute(
         "SELECT t.annotator_id, a.name, count(DISTINCT n.item_id), t.handed_in_at IS NOT NULL FROM exam_attempt t "
         "JOIN annotator a USING (annotator_id) LEFT JOIN exam_answer n USING (attempt_id) WHERE t.exam_id = ? "

@@ -36,22 +36,22 @@ def open_exam(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | N
 
 
 def before_work(db: Database) -> list[Exam]:
-    """Return what people have to take before they work: the open calibration round, then the open exam."""
+    """Return the rounds to complete before any work: the open calibration round, then the open exam."""
     return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda exam: exam.purpose is ExamPurpose.EXAM)
 
 
 def by_id(db: Database, exam_id: int) -> Exam | None:
-    """Return an exam or a calibration round, open or over."""
+    """Return an exam or a calibration round, even if it is over; None if there is none."""
     return _exam(db, "e.exam_id = ?", exam_id)
 
 
 def newest(db: Database, purpose: ExamPurpose) -> Exam | None:
-    """Return the exam or calibration round that was set last, open or over."""
+    """Return the exam, or the calibration round, that was set last, even if it is over; None if there is none."""
     return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE purpose = ?)", purpose)
 
 
 def newest_of_open_pairs(db: Database) -> Exam | None:
-    """Return the exam of open pairs that was set last, open or over."""
+    """Return the newest exam that asked pairs nobody had graded, even if it is over; None if there is none."""
     return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE key_from IN (?, ?))", *_LATER)
 
 
@@ -64,7 +64,7 @@ def end(db: Database, *, at: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> 
 
 
 def close(db: Database, exam_id: int, key: Iterable[tuple[int, int]], *, at: float) -> None:
-    """Store the answer key of an exam, as the (item, right grade) of all items that have one, and close its round."""
+    """Store the answer key of an exam, given as the (item, right grade) of each item that has one."""
     db.conn.executemany(
         "UPDATE exam_item SET right_grade = ? WHERE item_id = ?", ((right, item_id) for item_id, right in key)
     )
@@ -97,7 +97,10 @@ def add(
     most_missed: float,
     key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
-    """Add an exam or a calibration round, and return its id; an item is (pair, right grade or None, explanation)."""
+    """Add an exam or a calibration round, and return its id. Each item is (pair, right grade or None, explanation).
+
+    `source` says where the pairs come from. `most_missed` is the percentage of answers that may miss the right grade.
+    """
     exam_id = insert_returning_id(
         db,
         "INSERT INTO exam (set_at, set_by, source, seed, most_missed, rule_version, purpose, key_from, closed_at) "
@@ -117,11 +120,13 @@ def add(
 
 
 def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]:
-    """Return the pairs that an exam of open pairs may ask: they have a clip, and nobody has graded them or holds them.
+    """Return the pairs without a grade that a new exam or calibration round may ask.
 
-    Left out are pairs of probes and pairs that an exam or a calibration round asks already. Pairs that somebody
-    answered in an earlier round are left out too, because others saw these answers. Pairs of the open round of the kind
-    `replaced` may be asked again, because that round ends.
+    Their clips can be shown, and nobody is grading them. Pairs of probes (graded only to learn how deep judging must
+    go) are left out. So are pairs that somebody answered in an earlier exam or round.
+
+    Pairs of an exam or round that is open now are left out too, unless it has the purpose `replaced`: the new one
+    replaces it.
     """
     rows = db.conn.execute(
         f"""
@@ -147,7 +152,10 @@ def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
 
 
 def weakness_on_record(db: Database, exam_id: int) -> tuple[list[str], str] | None:
-    """Return why guessing can pass an exam, and the lead's reason to hold it anyway; None if guessing cannot."""
+    """Return the ways in which guessing can pass an exam, and the lead's reason to hold it anyway.
+
+    Returns None if guessing cannot pass.
+    """
     row = db.conn.execute(
         "SELECT payload ->> 'weak', payload ->> 'although' FROM event WHERE subject = ? "
         "AND kind IN (?, ?) AND payload ->> 'although' IS NOT NULL ORDER BY event_id DESC",
@@ -157,7 +165,7 @@ def weakness_on_record(db: Database, exam_id: int) -> tuple[list[str], str] | No
 
 
 def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
-    """Add a pair that only retakes ask, and return the id of its item."""
+    """Add an item that is asked only in retakes to an exam, and return its id."""
     return insert_returning_id(
         db,
         "INSERT INTO exam_item (exam_id, pair_id, right_grade, alternate) VALUES (?, ?, ?, 1) RETURNING item_id",
@@ -166,7 +174,10 @@ def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
 
 
 def items(db: Database, exam_id: int, attempt_id: int | None = None) -> list[ExamItem]:
-    """Return the items of an exam, in no particular order: all, or those of an attempt with its current answers."""
+    """Return the items of an exam, ordered by id.
+
+    With an attempt, return only the items of this attempt, with its current answers.
+    """
     newest = (
         "(SELECT grade FROM exam_answer n WHERE n.attempt_id = :attempt AND n.item_id = i.item_id AND n.again = {} "
         "ORDER BY n.revision DESC LIMIT 1)"

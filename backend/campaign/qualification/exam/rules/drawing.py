@@ -12,11 +12,11 @@ from backend.core.ids import PairId, QueryId
 
 
 def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, spread: bool = True) -> list[KnownPair]:
-    """Draw the items of an exam: a seeded sample of queries, and of the settled pairs of each.
+    """Draw the items of an exam: a random sample of queries, and of the settled pairs (with a final grade) of each.
 
-    Queries that have enough settled pairs come before those that have fewer. If the project has too few pairs, the exam
-    has fewer items. With `spread`, the right grades occur as equally often as these queries and pairs allow, and the
-    seed decides among equally good draws. Without `spread`, the seed alone decides.
+    Queries that have enough settled pairs are preferred to those that have fewer. If the project has too few pairs, the
+    exam has fewer items. With `spread`, the draw makes the numbers of items of each right grade as equal as possible,
+    and the seed decides among equally good draws. Without `spread`, the seed alone decides.
 
     >>> there = [KnownPair(PairId(10 * q + n), n, QueryId(q)) for q in (1, 2, 3) for n in range(4)]
     >>> [item.query_id for item in draw(there, queries=2, pairs=2, seed=1)]
@@ -62,20 +62,20 @@ def draw_retake(
     explained: Mapping[PairId, int],
     seed: int,
 ) -> list[KnownPair]:
-    """Draw the items of a retake: as many pairs of each right grade as the exam asks, the least known ones first.
+    """Draw the items of a retake: as many of each right grade as the exam has, preferring pairs new to the annotator.
 
-    Pairs that the person has not graded come first, and among them pairs of queries with many such pairs. Next come
+    Pairs that the annotator has not graded come first, and among them pairs of queries with many such pairs. Next come
     graded pairs that were not explained to them. Explained pairs come last, those explained longest ago first. The seed
     decides among pairs that are equal in all this.
 
     Args:
         exam_pairs: the items of the exam.
         further_pairs: other pairs to choose from.
-        seen: pairs that this person has graded.
-        explained: maps a pair to the attempt, from 1, after which it was last explained to this person.
-        seed: decides among pairs that are equally well known.
+        seen: pairs that this annotator has graded.
+        explained: maps a pair to the number of the attempt, from 1, after which it was last explained to the annotator.
+        seed: decides among equally good pairs.
 
-    Three pairs have the grade 4. The retake asks the new one, then the one that was not explained:
+    Three pairs have the right grade 4. The retake asks the new one, then the one that was not explained:
 
     >>> one, two, new = (KnownPair(PairId(n), 4, QueryId(1)) for n in (1, 2, 3))
     >>> [known.pair_id for known in draw_retake([one, two], [new], {1, 2}, {1: 1}, seed=1)]
@@ -101,7 +101,7 @@ def draw_retake(
 
 
 class Open(NamedTuple):
-    """A pair that nobody has graded or holds."""
+    """An open pair: nobody has graded it or is grading it. `rank` is its place among its query's candidates, from 1."""
 
     query_id: QueryId
     pair_id: PairId
@@ -109,9 +109,9 @@ class Open(NamedTuple):
 
 
 def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int) -> list[Open]:
-    """Draw the items of an exam of open pairs: a seeded sample of queries, and the top candidates of each.
+    """Draw the items of an exam on open pairs (not graded yet): a random sample of queries, and their top candidates.
 
-    Queries that have enough open pairs come before those that have fewer.
+    Queries that have enough open pairs are preferred to those that have fewer.
 
     >>> there = [Open(QueryId(q), PairId(10 * q + n), n) for q in (1, 2, 3) for n in (3, 1, 2)]
     >>> [(item.query_id, item.rank) for item in draw_top(there, queries=2, pairs=2, seed=1)]
@@ -148,7 +148,7 @@ _PROMISING = 30
 
 
 def unevenness(counts: Iterable[int]) -> int:
-    """Return the sum of squares of the counts of each grade; for a given number of items, smaller is more even.
+    """Return the sum of the squared counts of each grade; for the same number of items, a smaller sum is more even.
 
     >>> unevenness([2, 2, 2]) < unevenness([3, 2, 1]) < unevenness([6, 0, 0])
     True
@@ -157,14 +157,14 @@ def unevenness(counts: Iterable[int]) -> int:
 
 
 def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: int) -> list[QueryId]:
-    """Return the queries with which the right grades occur most equally often in the exam.
+    """Choose the queries of an exam so that its right grades occur as equally often as possible.
 
-    Queries with enough pairs come before those with fewer, so evenness never costs items. Among queries with equally
-    many pairs, every set is tried if there are at most `SETS` of them. Otherwise a local search swaps one query at a
-    time, the most promising first, for as long as this helps.
+    The exam gets as many items as possible, so queries with more pairs come first; at most `pairs` of each count. Among
+    queries with equally many pairs, the most even combination is chosen. All combinations are compared if there are at
+    most `SETS`. Otherwise a local search replaces one query at a time, for as long as this helps.
 
     Args:
-        stock: how many pairs of each relevance each query has.
+        stock: how many pairs of each relevance (final grade) each query has.
         order: the queries to choose from; of equally good queries, the earlier one is chosen.
         queries: how many queries to return.
         pairs: the most pairs of each query.
@@ -193,9 +193,10 @@ def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: in
 
 
 def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
-    """Return how many pairs of each relevance to draw from each query, at most `pairs` a query.
+    """Return, for each query, how many of its pairs of each relevance (final grade) to draw.
 
-    Over all queries together, each relevance is drawn about equally often, as far as the queries allow.
+    At most `pairs` are drawn of each query. Over all queries together, each relevance is drawn about equally often, as
+    far as the queries allow. `stocks` lists, for each query, how many pairs of each relevance it has.
 
     >>> fill([[3, 0], [3, 3]], 2)
     [[2, 0], [0, 2]]
@@ -214,14 +215,17 @@ def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
 
 
 def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
-    """Exchange pairs within queries until all relevances are drawn as equally often as possible.
+    """Change which pairs are drawn within queries, so that every relevance (final grade) is drawn about equally often.
 
-    The sums over the queries, one for each relevance, that exchanges can reach form the base of an integral
-    polymatroid. On such a base, the sum of their squares is least if no exchange of one unit lowers it (the optimality
-    criterion of K. Murota, Discrete Convex Analysis, 2003). An exchange may go through several queries and grades.
+    The result has the least `unevenness` that is possible with the same number of pairs per query. It is reached by
+    exchanges, which replace drawn pairs by pairs of the same queries with another relevance.
+
+    Reason: the totals by relevance that exchanges can reach form the base of an integral polymatroid. On such a base,
+    the sum of squares is least if no exchange of one unit lowers it (the optimality criterion of K. Murota, Discrete
+    Convex Analysis, 2003).
 
     Args:
-        stocks: how many pairs of each relevance each query has.
+        stocks: for each query, how many pairs of each relevance it has.
         taken: how many of these pairs are drawn; changed in place. The number of pairs of each query stays the same.
     """
     while (exchanges := _exchanges(stocks, taken)) is not None:
@@ -233,11 +237,11 @@ def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
 def _local_search(
     stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], places: int, pairs: int
 ) -> list[QueryId]:
-    """Return all queries of `fixed` and `places` queries of `free`, found by a local search that swaps queries.
+    """Choose the queries of an exam by a local search that makes its right grades occur about equally often.
 
-    A swap replaces a chosen query of `free` by another one. Swaps that bring in a query with pairs of scarce grades are
-    tried first. The price of a grade is how many items of the exam have it at present. The cost of a query is the sum
-    of the prices of its cheapest pairs, so queries of low cost are brought in first.
+    Returns all queries of `fixed`, and `places` queries out of `free`. Each step replaces one chosen query of `free` by
+    one that is not chosen, if this makes the grades more even. Replacements that add rare grades are tried first. The
+    search ends when none of those tried helps, or after a limited number of tries.
     """
     chosen, left = list(free[:places]), _FILLED // (len(fixed) + places)
 
@@ -275,9 +279,10 @@ def _totals(taken: Sequence[Grades]) -> Grades:
 
 
 def _exchanges(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple[int, int, int]] | None:
-    """Return exchanges (query, from grade, to grade) after which grades occur more equally often; None if none exist.
+    """Return a chain of exchanges that makes the grades of the drawn pairs more even; None if there is none.
 
-    Together these exchanges replace one item of a grade by one of another grade that has at least two items fewer.
+    Each exchange is (index of the query, grade to remove, grade to add). Together they change two totals: one grade
+    loses an item, and a grade with at least two items fewer gains one.
     """
     totals = _totals(taken)
     for start in sorted(range(len(totals)), key=lambda g: -totals[g]):

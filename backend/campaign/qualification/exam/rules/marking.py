@@ -1,8 +1,7 @@
-"""Mark attempts at an exam: whether people pass, and how certain their scores are.
+"""Mark attempts at an exam: whether annotators pass, and how certain their scores are.
 
-Also computes the answer key of an exam on open pairs from the answers, and the score that guessing would reach.
-
-A guess is one grade throughout, or grades by chance.
+The module also computes an exam's answer key from the answers of annotators, and the score that guessing would reach.
+Guessing means giving one grade throughout, or grades at random.
 """
 
 import random
@@ -25,7 +24,7 @@ from backend.scoring.statistics.resampling import bootstrap_means, percentile_in
 
 
 def passes(missed: int, answers: int, most_missed: float) -> bool:
-    """Return whether this many misses among these answers pass, if at most `most_missed` percent may miss.
+    """Return whether an attempt passes: it has answers, and at most `most_missed` percent of them are missed.
 
     >>> passes(1, 5, 20), passes(1, 4, 20), passes(0, 0, 20)
     (True, False, False)
@@ -40,21 +39,22 @@ PASS_RULES: dict[str, Callable[[int, int, float], bool]] = {PASS_RULE: passes}
 def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int, rule: str = PASS_RULE) -> ExamResult:
     """Return the result of an attempt from its answers.
 
-    An answer misses where |answer - key| > tolerance; the attempt passes if at most `most_missed` percent of its
-    answers miss. Kappa is Cohen's, between the answers and the key as if it were a second annotator
-    (`backend.scoring.statistics.agreement.cohen_kappa`); it decides nothing.
+    An answer misses if it differs from the right grade (the key) by more than `tolerance`. The attempt passes if at
+    most `most_missed` percent of its answers miss. Cohen's kappa compares the answers with the key as if it were a
+    second annotator (`backend.scoring.statistics.agreement.cohen_kappa`). It does not affect whether the attempt
+    passes.
 
     Source: the qualification of TVR-Ranking's annotators, where 11.83 % of the grades missed at first and the mean
     kappa was 0.49.
 
     Args:
-        answers: (answer, key) of each answered item.
+        answers: (answer, right grade) of each answered item.
         most_missed: Percent, 0 to 100.
         tolerance: How far two grades may differ and still agree.
         rule: The name of the pass rule that the exam was set with.
 
     Returns:
-        The result; an attempt without any answer does not pass.
+        The misses, whether the attempt passes, and the kappas. An attempt without any answer does not pass.
 
     Raises:
         ProjectError: This code does not have the rule.
@@ -91,7 +91,7 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int,
 
 
 def median(grades: Sequence[int]) -> int:
-    """Return the median of some grades; of an even number, the mean of the middle two, with a half rounded up.
+    """Return the median of some grades; of an even number of grades, the mean of the middle two, rounded up.
 
     It rounds this way whatever rounding the campaign uses.
 
@@ -112,11 +112,11 @@ def median(grades: Sequence[int]) -> int:
 def spread(
     answered: Mapping[PairId, Collection[AnnotatorId]], places: Mapping[PairId, int], seed: int
 ) -> dict[PairId, list[AnnotatorId]]:
-    """Choose whose answers become judgements: for each pair as many people as it has places, spread evenly.
+    """Choose whose answers become judgements, with about equally many judgements per annotator.
 
-    The pairs take turns in an order that the seed decides. Each takes the people with the fewest judgements so far, and
-    the seed decides among equals. No grade is looked at, so that nobody can select for agreement. The same pairs and
-    people give the same choice, in whatever order they come.
+    The pairs are filled in an order that the seed decides. Each pair takes the annotators who have the fewest
+    judgements at that point; the seed decides among equals. No grade is considered, so nobody can select answers that
+    agree. The result does not depend on the order of the pairs and annotators in `answered`.
 
     Args:
         answered: who answered each pair.
@@ -124,7 +124,7 @@ def spread(
         seed: decides the order of the pairs, and among equals.
 
     Returns:
-        The people of each pair that has a place and an answer, in the order of choice.
+        The annotators chosen for each pair that can take a judgement and has an answer, in the order of choice.
 
     >>> spread({PairId(1): [AnnotatorId(7), AnnotatorId(8), AnnotatorId(9)]}, {PairId(1): 2}, seed=1)
     {1: [8, 9]}
@@ -153,7 +153,7 @@ LUCK = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The score of a person who gives every item the same grade: the misses, and whether it passes or nearly passes."""
+    """The score of giving every item the same grade: the misses, and whether that passes or nearly passes (`near`)."""
 
     grade: int
     missed: int
@@ -163,11 +163,12 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """The scores of guesses in an exam of `items` items, and the reasons why the exam is weak.
+    """How well guessing would do in an exam of `items` items, and why the exam is weak.
 
-    `chance` draws each answer from the grades of the scale, all equally likely. It misses the share `chance_missed` of
-    the answers on average, 0 to 1, and passes with the probability `chance_passes`. `weak` has a sentence for each way
-    in which a constant grade or chance passes or nearly passes; it is empty if none does.
+    `constants` has the score of each grade given throughout. Random grades are drawn from the scale, all equally
+    likely. They miss the share `chance_missed` of the answers on average, 0 to 1, and pass with the probability
+    `chance_passes`. `weak` has a sentence for each way of guessing that passes or nearly passes; it is empty if none
+    does.
     """
 
     items: int
@@ -179,11 +180,11 @@ class Guesses:
 
 
 def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, tolerance: int) -> Guesses:
-    """Return the exact scores of every constant grade and of chance in an exam.
+    """Return how well guessing would do in an exam: each grade given throughout, and grades at random.
 
-    Chance misses an item whose key is k with the probability 1 - |{g : |g - k| <= tolerance}| / |grades|. The number of
-    its misses follows the Poisson binomial distribution with these probabilities, which is computed by convolution,
-    item by item.
+    A random grade misses an item with the right grade k with the probability 1 - |{g : |g - k| <= tolerance}| /
+    |grades|. The number of misses follows the Poisson binomial distribution with these probabilities, which is computed
+    by convolution, item by item.
 
     Source: Y. H. Wang, "On the number of successes in independent trials", Statistica Sinica 3 (1993).
 
@@ -191,10 +192,10 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
         key: the right grade of each item, at least one.
         grades: the grades of the campaign's scale.
         most_missed: percent of the answers that may miss, 0 to 100.
-        tolerance: how far an answer may be from the key and still agree.
+        tolerance: how far an answer may be from the right grade and still agree.
 
-    One of four answers may miss. Always 0 and always 1 agree with three zeros. Chance agrees with a key of 0 in 2 of 5
-    answers, and passes with 4 * .4^3 * .6 + .4^4:
+    In the example, one of four answers may miss. Always 0 and always 1 agree with three zeros. A random grade agrees
+    with a key of 0 in 2 of 5 answers, so random grades pass with the probability 4 * .4^3 * .6 + .4^4:
 
     >>> found = guesses([0, 0, 0, 4], range(5), 25, 1)
     >>> [one.missed for one in found.constants]
@@ -223,14 +224,14 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
 
 
 def require_telling(scores: Guesses, although: str) -> None:
-    """Refuse an exam that a constant grade or chance passes, or nearly passes, unless a reason is given.
+    """Refuse an exam that can be passed, or nearly passed, by guessing, unless a reason is given.
 
     Args:
-        scores: what guessing would score.
-        although: the reason to hold it anyway, which goes on record; blank for none.
+        scores: how well guessing would do.
+        although: the reason to hold the exam anyway, which is recorded; blank for none.
 
     Raises:
-        ProjectError: the exam is weak and there is no reason.
+        ProjectError: guessing passes or nearly passes, and there is no reason.
     """
     if scores.weak and not although.strip():
         raise ProjectError(
@@ -280,7 +281,7 @@ MOST_UNDEFINED = 0.05
 
 
 class Answer(NamedTuple):
-    """A first answer to one item; `again` is the grade given after the explanation, if any."""
+    """A first answer to one item (`own`), its right grade, and the grade given after the explanation, if any."""
 
     own: int
     right: int
@@ -289,7 +290,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure over `n` answers or people, with its 95 % interval. Undefined values are None; `reason` says why."""
+    """A statistic over `n` answers or people, with its 95 % interval. Undefined values are None; `reason` says why."""
 
     value: float | None
     low: float | None
@@ -300,12 +301,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The figures of a first attempt, or their means over several people.
+    """Miss rates and kappas of a first attempt, or their means over several annotators.
 
     `missed_first` and `missed_after` are shares of the answers, 0 to 1. The first counts the answers as handed in. The
-    second takes, for missed items, the answer given after the explanation. The kappas are Cohen's, between the answers
-    as handed in and the key. `answers` counts the answers handed in by all people together, `missed` the misses
-    among them.
+    second takes, for missed items, the answer given after the explanation. Cohen's kappas compare the answers as handed
+    in with the answer key. `answers` and `missed` count the answers handed in and those that missed, over all
+    annotators.
     """
 
     answers: int
@@ -317,14 +318,14 @@ class Outcome:
 
 
 def outcome(answers: Sequence[Answer], tolerance: int, *, resamples: int = RESAMPLES, seed: int = SEED) -> Outcome:
-    """Return the figures of one attempt.
+    """Return the miss rates and kappas of one attempt, with 95 % intervals.
 
-    Shares have Wilson's interval. Kappas have the percentile bootstrap interval over the items.
+    Miss rates have Wilson's interval. Kappas have the percentile bootstrap interval over the items.
 
     Args:
         answers: every item that was answered.
-        tolerance: how far an answer may be from the key and still agree.
-        resamples: how many resamples of the items give the intervals of kappas.
+        tolerance: how far an answer may be from the right grade and still agree.
+        resamples: how many resamples of the items give the intervals of the kappas.
         seed: the seed of the resamples.
 
     >>> found = outcome([Answer(4, 4, None), Answer(0, 4, 3), Answer(1, 1, None), Answer(2, 0, 2)], 1)
@@ -347,9 +348,10 @@ def outcome(answers: Sequence[Answer], tolerance: int, *, resamples: int = RESAM
 
 
 def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: int = SEED) -> Outcome:
-    """Return the mean of every figure over people, each person counted once, with a bootstrap interval over people.
+    """Return the mean of every miss rate and kappa over annotators, each counted once, with bootstrap intervals.
 
-    A person without a value is left out of that figure's mean; `n` is the number of people in it.
+    The intervals resample the annotators. An annotator whose value is undefined is left out of that mean. The mean's
+    `n` counts the annotators in it.
     """
 
     def mean(each: Sequence[Estimate]) -> Estimate:

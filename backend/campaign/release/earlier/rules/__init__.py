@@ -1,1 +1,1 @@
-"""Read the files of an earlier campaign, without access to disk or project."""
+"""Read the files of an earlier campaign from bytes, without access to disk or project."""

@@ -1,7 +1,8 @@
-"""Read the two files of an earlier campaign: its raw annotations, and its pairs.
+"""Read the two files of an earlier campaign: its raw annotations (one row per grade), and its pairs.
 
-Works on bytes, without disk or project; `importing` compares the result with the project and stores it. Problems are
-collected, not raised. So people see the problems of both files, and contradictions to the project, together.
+This works on bytes, without disk or project; `importing` compares the result with the project and stores it. Problems
+are collected, not raised, so that the user sees the problems of both files, and contradictions between them and the
+project, in one list.
 
 Irregularities of published files are accepted: repeated rows, two grades of one worker for a pair, gaps in numbers.
 """
@@ -44,7 +45,7 @@ def read_campaign(
     highest: int,
     may_be_ungraded: bool = False,
 ) -> EarlierCampaign:
-    r"""Read the raw annotations and, if there is one, the file of pairs.
+    r"""Read the raw annotations of an earlier campaign and, if there is one, its file of pairs.
 
     Args:
         raw: CSV bytes with the columns pair_id, worker, relevance and perhaps those of `RAW_OPTIONAL`.
@@ -69,14 +70,14 @@ def read_campaign(
 
 @dataclass(slots=True)
 class _Reading:
-    """Reads one of the two files, and collects its problems."""
+    """A reader of one file, of raw annotations or of pairs, which collects the file's problems."""
 
     file: str
     problems: list[Problem] = field(default_factory=list)
     table: CsvTable = field(default_factory=lambda: CsvTable({}, (), []))
 
     def raw(self, data: bytes, highest: int, *, may_be_empty: bool) -> EarlierCampaign:
-        """Read the raw annotations."""
+        """Read the file of raw annotations; `may_be_empty` says whether it may have no rows."""
         if not self._split(data, COLUMNS, RAW_OPTIONAL, may_be_empty=may_be_empty):
             return EarlierCampaign(self.file, "", problems=tuple(self.problems))
         annotations, problems = grades_of(self.table, self.file, highest)
@@ -146,7 +147,11 @@ class _Reading:
     def _column(
         self, name: str, read: Callable[[str], _Value | None], expected: str, *, needed: bool = False
     ) -> list[_Value | None]:
-        """Return the cells of a column as values; see `CsvTable.values`."""
+        """Return the cells of a column converted by `read`, and add a problem for each invalid cell.
+
+        `expected` says in words what a valid cell holds. Invalid and empty cells become None. With `needed`, empty
+        cells are invalid too.
+        """
         values, wrong = self.table.values(name, read, needed=needed)
         self._refuse((row, f"{name} is {text!r}, not {expected}") for row, text in wrong)
         return values
@@ -155,9 +160,9 @@ class _Reading:
         self.problems += [Problem(self.file, row, message) for row, message in faults]
 
     def _alike(self, workers: Sequence[str], at_first: dict[str, int]) -> None:
-        """Add a problem for each worker whose name looks like that of another worker.
+        """Add a problem for each worker whose name looks like that of another worker, such as by upper or lower case.
 
-        `at_first` has the first row of each worker, for the message.
+        `at_first` maps each worker to the line of their first row, for the message.
         """
         same: defaultdict[str, list[str]] = defaultdict(list)
         for worker in workers:
@@ -174,7 +179,11 @@ class _Reading:
     def _seated(
         self, rows: Sequence[tuple[int, int | None, int, str, int, float | None, *tuple[int | None, ...]]]
     ) -> Iterator[EarlierGrade]:
-        """Yield each row with its seat number: 1 for the first row of a pair, 2 for its next row, and so on."""
+        """Yield each row as a grade with its seat number: 1 for the first grade of a pair, 2 for the next, and so on.
+
+        A seat is an annotator's place on a pair. Each round of grading fills two seats of a pair. If the file states
+        another round for a seat, a problem is added.
+        """
         for pair_id, together in groupby(rows, key=itemgetter(0)):
             workers: set[str] = set()
             for seat_no, (_, round_no, row, worker, grade, graded_at, *rest) in enumerate(together, start=1):
@@ -242,7 +251,7 @@ class _Reading:
                 yield pair
 
     def _ranked(self, pairs: list[EarlierPair]) -> list[EarlierPair]:
-        """Return the pairs with the ranks of the file; without them, rank each query's pairs by falling similarity."""
+        """Return the pairs with the file's ranks; if it has none, rank each query's pairs by falling similarity."""
         if "rank" in self.table.columns:
             return pairs
         by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)
@@ -257,7 +266,7 @@ def _least_similar_last(pair: EarlierPair) -> float:
 
 
 class _Agreement:
-    """Compares each row of the file of pairs with the rows before it."""
+    """A check that each row of the file of pairs agrees with the rows before it."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[object, ...], tuple[object, int]] = {}
@@ -281,7 +290,10 @@ class _Agreement:
             yield f"video {pair.span[0]!r} lasts {duration_s} s here, but {first[0]} s in row {first[1]}"
 
     def _differs(self, key: tuple[object, ...], value: object, row: int) -> tuple[object, int] | None:
-        """Return the value and row that this key had first, if `value` differs from it; else None."""
+        """Return the (value, row) first given for this key, if `value` differs from it; otherwise None.
+
+        A key that is new is remembered with its value and row.
+        """
         first = self._first.setdefault(key, (value, row))
         return first if first[0] != value else None
 

@@ -1,20 +1,21 @@
-"""Read raw annotation files (`pair_id,worker,relevance`), and apply the consensus rule to them.
+"""Read raw annotation files (`pair_id,worker,relevance`, one row per grade), and apply the consensus rule to them.
 
-Needs no project. `reelrank consensus` prints the result of `summarise`. `campaign_files` reads more of such a file.
+No project is needed. `reelrank consensus` prints the result of `summarise`. The module `campaign_files` also reads the
+further columns of such a file.
 
 The published file of TVR-Ranking (227,808 rows) is read as follows, which gives its 94,442 relevances:
 
 - Every row is one grade. 8,345 rows repeat an earlier row exactly, and in 11,682 pairs somebody graded twice.
-  These grades count like any other for the consensus and for alpha, as they did for the authors.
+  These grades count like any other for the consensus and for Krippendorff's alpha, as they did for the authors.
 - Rows are in the order of worker numbers, so the file does not say which two of four grades came first. Four grades
-  are therefore always trimmed, and there is no alpha over first-round grades of a file without a column `round`.
+  are therefore always trimmed to the middle two. Without a column `round`, there is no alpha over first-round grades.
 - Every pair without a consensus is `discarded`: after four grades by the rule, or because the grades that would
-  decide are missing. The latter are also counted as `undecided` (two pairs of the published file).
+  decide are missing. Pairs with missing grades are also counted as `undecided` (two pairs of the published file).
 - More than four grades of one pair are refused, because the rule does not say which of them count. Up to six are
   accepted if a column `re_opened` is 1 in every row of the pair: a lead asked two more people about it.
 
-Files with further columns, such as those of a release of ReelRank, come from campaigns that may not be finished. With
-a column `round`, pairs that lack grades are `undecided` and not `discarded`. A column `adjudicated` holds the relevance
+Files with further columns, such as those of a release of ReelRank, come from campaigns that may not be finished. With a
+column `round`, pairs that lack grades are `undecided` and not `discarded`. A column `adjudicated` holds the relevance
 that a lead decided on, in every row of the pair. Such pairs are `adjudicated`, whatever their grades.
 """
 
@@ -45,12 +46,13 @@ NO_ROUNDS = "the file does not say which of four grades came first"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawAnnotations:
-    """The grades of a file, in file order. `pair` and `annotator` index into `pairs` and `annotators`.
+    """The grades of a raw annotation file, as arrays with one entry per row, in file order.
 
-    `pairs` and `annotators` are the distinct ids in order of first appearance. The arrays have shape [rows],
-    grades are 0..`highest`, and `row` is the line in the file, counting from 1 with the header. `decided`, of shape
-    [pairs], is the relevance that a lead decided on, -1 where none did. If `may_go_on`, a pair without consensus may
-    lack grades. `round` is 1, 2 or 3, and 0 where the file does not state it. `re_opened` has shape [pairs].
+    `pairs` and `annotators` are the distinct ids in order of first appearance; `pair` and `annotator` are the indices
+    of each row's pair and annotator in them, from 0. Grades are 0..`highest`, and `row` is the line in the file,
+    counting from 1 with the header. `round` is 1, 2 or 3, and 0 where the file does not state it. `decided`, of shape
+    [pairs], is the relevance that a lead decided on, -1 where none did. `re_opened`, of shape [pairs], says where a
+    lead asked two more people. `may_go_on` says whether pairs may still wait for grades.
     """
 
     pairs: tuple[str, ...]
@@ -66,7 +68,7 @@ class RawAnnotations:
     re_opened: NDArray[np.bool_]
 
     def graded(self, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP) -> GradedPairs:
-        """Return the grades for computing agreement and consensus with a campaign's tolerance and rounding."""
+        """Return the grades together with a tolerance and rounding, for computing agreement and consensus."""
         has_rounds = bool(self.round.all())
         return GradedPairs(
             self.annotators,
@@ -85,11 +87,11 @@ class RawAnnotations:
 
 
 def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnnotations:
-    r"""Read a CSV with the columns pair_id, worker and relevance, in any order.
+    r"""Return the grades of a CSV with the columns pair_id, worker and relevance, in any order.
 
     It may also have the columns round, adjudicated and re_opened. Further columns are ignored.
 
-    Ids may be any text that is not blank, and are returned in their composed form (NFC).
+    Ids may be any text that is not blank, and are returned in Unicode's composed form (NFC).
 
     Args:
         data: the file's bytes, UTF-8.
@@ -97,9 +99,9 @@ def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnn
         highest: the highest grade of the scale.
 
     Raises:
-        InputError: every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width, a blank id,
-            a grade that is not one of 0..`highest`, a fifth grade of a pair that was not re-opened, or two different
-            decisions about a pair.
+        InputError: lists every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width, a blank
+            id, a grade that is not one of 0..`highest`, a fifth grade of a pair that was not re-opened, or two
+            different decisions about a pair.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\n", "raw.csv")
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
@@ -112,7 +114,7 @@ def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnn
 
 
 def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations, list[Problem]]:
-    """Return the grades of a file that was split into columns, and its problems.
+    """Return the grades of a file whose columns were read already, and the problems of the file.
 
     If there are problems, use the grades only to look for further problems: an invalid grade is -1 there.
     """
@@ -148,7 +150,11 @@ def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations,
 def _decided(
     table: CsvTable, pairs: Sequence[str], pair: NDArray[np.int64], grade_of: dict[str, int], file: str
 ) -> tuple[NDArray[np.int64], list[Problem]]:
-    """Return the relevance that a lead decided on for each pair (-1 for none), and the problems of that column."""
+    """Return the relevance that a lead decided on for each pair (-1 for none), and the problems of that column.
+
+    The column is `adjudicated`. `pair` is the index of each row's pair in `pairs`. `grade_of` maps the text of a valid
+    grade to the grade.
+    """
     cells = table.columns.get(ADJUDICATED)
     decided = np.full(len(pairs), -1, dtype=np.int64)
     if cells is None:
@@ -169,7 +175,9 @@ def _decided(
 def summarise(
     raw: RawAnnotations, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP
 ) -> GradeSummary:
-    r"""Return verdicts, relevances, agreement and irregularities of a raw annotation file, by the module's rules.
+    r"""Return verdicts, relevances, agreement and irregularities of a raw annotation file.
+
+    The docstring of this module says how the file is read.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\np2,ann,0\np2,bob,2\n", "raw.csv")
     >>> found = summarise(raw)
@@ -186,7 +194,10 @@ def summarise(
 def _re_opened(
     table: CsvTable, pairs: Sequence[str], pair: NDArray[np.int64], file: str
 ) -> tuple[NDArray[np.bool_], list[Problem]]:
-    """Return which pairs leads re-opened, and the problems of that column."""
+    """Return, for each pair, whether a lead asked two more annotators to grade it, and the column's problems.
+
+    The column is `re_opened`.
+    """
     cells = table.columns.get(RE_OPENED)
     if cells is None:
         return np.zeros(len(pairs), dtype=bool), []
@@ -210,7 +221,7 @@ def _encode(ids: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
 
 
 def _first_beyond(codes: NDArray[np.int64], most: int) -> list[int]:
-    """Return, for each code that occurs more than `most` times, the index of its occurrence number `most` + 1."""
+    """Return the index in `codes` of the first surplus occurrence of each value that occurs more than `most` times."""
     order = np.argsort(codes, kind="stable")
     ranked = codes[order]
     # `searchsorted` gives where the run of equal codes starts, so the difference is the place within the run.

@@ -1,1 +1,1 @@
-"""Rules of releases, as functions that read and write nothing."""
+"""Rules for releases: pure functions, which read and write no files."""

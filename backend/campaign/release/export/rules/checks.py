@@ -1,4 +1,4 @@
-"""Check the truth and the training sets of a release, alone and against each other. Pure."""
+"""Check the truth and the training sets of a release for faults and contradictions. Pure functions."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,21 +18,27 @@ Span = tuple[str, float, float]
 
 @dataclass(slots=True)
 class SpanFaults:
-    """A checker of moments. It checks each distinct moment once, because training sets repeat moments."""
+    """A checker of moments. It checks each distinct moment once, because training sets repeat moments.
+
+    `_known` has the faults of the moments checked so far.
+    """
 
     videos: Mapping[str, float] | None
     """Duration of every video in seconds; None if the release does not list its videos."""
     _known: dict[tuple[Span, float | None], tuple[str, ...]] = field(default_factory=dict)
 
     def faults(self, moment: Moment) -> tuple[str, ...]:
-        """Return the problems of the moment's video and times."""
+        """Return the faults of a moment's video and times; empty if there are none."""
         key = ((moment.video_name, *moment.timestamp), moment.duration)
         if key not in self._known:
             self._known[key] = tuple(self._moment_faults(moment))
         return self._known[key]
 
     def span_faults(self, video: str, start_s: float, end_s: float, stated_s: float | None) -> Iterator[str]:
-        """Yield the problems of a span of a video, whose duration is stated as `stated_s` seconds."""
+        """Yield the faults of a span of a video: wrong times, an unknown video, or an end after the video's end.
+
+        `stated_s` is the video's duration in seconds as the moment states it; None if it does not.
+        """
         if start_s < 0:
             yield f"start {start_s} is negative"
         if end_s <= start_s:
@@ -58,12 +64,15 @@ class SpanFaults:
 
 @dataclass(slots=True)
 class FirstPlaces:
-    """The place where each id and text first occurred, for messages about repeated ones."""
+    """A record of the file and row in which each id and text first occurred, to report repeated ids and texts."""
 
     _first: dict[tuple[str, object], str] = field(default_factory=dict)
 
     def before(self, kind: str, value: object, place: str) -> str | None:
-        """Return the place where this value first occurred; None if it is new, and then remember `place`."""
+        """Return the place where a value occurred before; None if it did not, and then remember `place`.
+
+        `kind` says what the value is, such as an id or a text: equal values of different kinds are not repetitions.
+        """
         first = self._first.setdefault((kind, value), place)
         return None if first == place else first
 
@@ -100,10 +109,10 @@ def check_truth(truth: Sequence[Queries[GradedMoment]], spans: SpanFaults, grade
 def check_training(
     sets: Mapping[int, Queries[Moment]], truth: Iterable[Queries[GradedMoment]], spans: SpanFaults
 ) -> Iterator[Problem]:
-    """Yield the problems of the training sets.
+    """Yield the problems of the training sets of a release.
 
-    Each set has to hold the first moments of the next larger set. No training query may have the text of a judged
-    query.
+    Each set must consist of the first moments of the next larger set. No training query may have the text of a
+    validation or test query.
 
     Args:
         sets: the training sets by size; `train_top20.json` has size 20.
@@ -130,9 +139,9 @@ def check_training(
 def _repetitions(
     file: str, entry: Entry[GradedMoment] | Entry[Moment], first_places: FirstPlaces, *, texts: bool
 ) -> Iterator[Problem]:
-    """Yield repeated numbers and texts, and missing texts and moments, of an entry.
+    """Yield the problems of a query: its number or text is repeated, its text is empty, or it has no moments.
 
-    Texts are compared only with `texts`: training queries may share a text, as captions do.
+    Repeated texts are a problem only with `texts`: training queries may share a text, as captions do.
     """
     place, name = f"{file}, row {entry.row}", f"query {entry.query_id}"
     if earlier := first_places.before("number", str(entry.query_id), place):
@@ -158,7 +167,10 @@ def _training_faults(
 
 
 def _weights(file: str, entry: Entry[Moment], spans: SpanFaults) -> Iterator[Problem]:
-    """Yield the problems of a training query's moments in the largest set; the other sets repeat these moments."""
+    """Yield the problems of a training query's moments and of their weights, the similarities to the query.
+
+    Only the largest training set is checked like this, because the others repeat its moments.
+    """
     moments: dict[Span, int] = {}
     last = math.inf
     for number, moment in entry.moments:

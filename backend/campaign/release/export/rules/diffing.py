@@ -1,4 +1,4 @@
-"""Compare two releases, and give the reasons for each change, as far as the files and the log state them. Pure."""
+"""Compare two releases, and explain each difference as far as their files and the log allow. Pure functions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSpan:
-    """The verdict and the grades of a pair in the files of a release."""
+    """The verdict and the grades of a pair in the files of a release; empty where the files do not state them."""
 
     pair_id: str
     verdict: str = ""
@@ -29,16 +29,16 @@ class JudgedSpan:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRelease:
-    """The compared content of a release.
+    """The content of a release that is compared with another one.
 
     Attributes:
         name: name of the release.
         queries: (split, text) of each query in the truth, by id.
         relevances: relevance of each moment in the truth.
         judged: the verdict and grades of each pair in its files, by moment.
-        told: whether the files state verdict and grades of every pair that was handed out.
-        left_out: the reason for each query that is not in the truth, by id, as far as the manifest states it.
-        adjudicated: whether the truth includes adjudicated pairs.
+        told: whether the files state verdict and grades of every pair that annotators were given.
+        left_out: why each missing query is not in the truth, by query id, as far as the manifest states it.
+        adjudicated: whether the truth includes pairs whose relevance a lead decided.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ComparedRelease:
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """A query that only one of the releases has, or whose text or split differs.
+    """A query that only one of two releases has, or whose text or split differs between them.
 
     `before` and `after` look like `val: a text`, and are empty if that release lacks the query.
     """
@@ -65,7 +65,7 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class PairChange:
-    """A changed relevance, for a query that both releases have.
+    """A moment whose relevance differs between two releases, for a query that both releases have.
 
     `before` and `after` are the relevances of the moment; None if that release lacks the moment.
     """
@@ -117,7 +117,7 @@ def compare(before: ComparedRelease, after: ComparedRelease, log: Mapping[str, S
     Args:
         before: the first release.
         after: the second release.
-        log: sentences about what leads did to pairs between the two, by pair id; empty if there is no record.
+        log: sentences about what leads did to pairs between the two releases, by pair id; empty if there is no record.
     """
     moved: dict[int, int] = {}
     pairs: list[PairChange] = []
@@ -170,7 +170,7 @@ def _queries(before: ComparedRelease, after: ComparedRelease) -> Iterator[QueryC
 
 
 def _reasons(span: Span, before: ComparedRelease, after: ComparedRelease) -> Iterator[str]:
-    """Yield reasons why the relevance of a pair may differ, as far as the files of both releases state them."""
+    """Yield why the relevance of a pair may differ between two releases, as far as the files of both state it."""
     if not (before.told and after.told):
         return
     was, now = before.judged.get(span), after.judged.get(span)
@@ -197,5 +197,4 @@ def _grades_text(grades: Sequence[int]) -> str:
 
 
 def _all_keys(before: Mapping[_Key, object], after: Mapping[_Key, object]) -> list[_Key]:
-    """Return the keys of both mappings, first those of `before`."""
     return [*before, *(key for key in after if key not in before)]

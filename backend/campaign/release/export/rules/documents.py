@@ -1,4 +1,4 @@
-"""Build the documents (JSON files and CSV rows) of a release from pairs and moments. Pure."""
+"""Build the contents of the JSON and CSV files of a release from pairs and moments. Pure functions."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
@@ -26,11 +26,11 @@ from backend.core.ids import MomentId, QueryId
 def select(query_counts: Iterable[QueryCounts], options: ReleaseOptions) -> ReleaseSelection:
     """Select the queries of a release.
 
-    Unfinished queries are left out unless the options include them. With only 1 of 20 pairs settled, a run that finds
-    one of the other 19 would score 0.
+    Queries with pairs that still need grades are left out unless the options include them. Otherwise, if only 1 of 20
+    pairs had a relevance, a run would score 0 for finding one of the other 19.
 
     Args:
-        query_counts: all validation and test queries, in judging order.
+        query_counts: all validation and test queries, in the order in which they are handed out.
         options: what the release includes.
     """
     included = options.adjudicated is Adjudicated.INCLUDE
@@ -64,15 +64,15 @@ Moments = Mapping[tuple[str, float, float], dict[str, Any]]
 
 
 def by_span(moments: Mapping[MomentId, dict[str, Any]]) -> Moments:
-    """Return the documents of moments, keyed by (video, start, end).
+    """Return the moments of a release by (video, start, end).
 
-    `moments` comes from `pseudo_train.moment_documents` and has them by id.
+    `moments` maps moment ids to the moments as the files of the release describe them.
     """
     return {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
 
 
 def in_truth(pair: PairReview, query_ids: Container[QueryId], options: ReleaseOptions) -> bool:
-    """Return whether a pair is a graded moment of `val.json` or `test.json`.
+    """Return whether a pair is released as a graded moment of `val.json` or `test.json`.
 
     `query_ids` are the queries of the release.
     """
@@ -86,11 +86,11 @@ def in_truth(pair: PairReview, query_ids: Container[QueryId], options: ReleaseOp
 def truth(
     selection: ReleaseSelection, pairs: Iterable[PairReview], moments: Moments, options: ReleaseOptions
 ) -> dict[Split, list[Document]]:
-    """Return the documents of `val.json` and `test.json`; the moments of a query are ordered by rank.
+    """Return the contents of `val.json` and `test.json` by split; the moments of a query are ordered by rank.
 
     Args:
-        selection: the queries, in judging order.
-        pairs: all pairs that were handed out.
+        selection: the queries, in the order in which they are handed out.
+        pairs: all pairs that annotators were given.
         moments: the result of `by_span`.
         options: what the release includes.
     """
@@ -124,7 +124,7 @@ def _six_digits(similarity: float | None) -> float | None:
 
 
 def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
-    """Return the document of `video_corpus.json`: (duration in seconds, index) of each video.
+    """Return the content of `video_corpus.json`: (duration in seconds, index) of each video by name.
 
     The videos are sorted by name, and the index is a video's place in this order, from 0.
     """
@@ -132,10 +132,10 @@ def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
 
 
 def pair_columns(with_published: bool, pooled: bool) -> tuple[str, ...]:
-    """Return the names of the columns of `pair_rows`.
+    """Return the names of the columns of `raw_query_moment_pair.csv`.
 
-    `with_published` adds a column for the published caption. `pooled`, for candidates that have other sources than
-    captions, adds a column for the sources.
+    `with_published` adds a column for the published caption. `pooled` adds a column for the sources that found the
+    candidates, such as the runs of systems.
     """
     return (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()), *(("sources",) if pooled else ()))
 
@@ -151,7 +151,8 @@ def pair_rows(
 ) -> list[tuple[object, ...]]:
     """Return the rows of `raw_query_moment_pair.csv`: one for each pair, even if it is not in the truth.
 
-    `pair_columns` names the columns.
+    `splits` has the split of each query, and `moments` is the result of `by_span`. `pair_columns` returns the names of
+    the columns.
     """
     query_ids = {query.query_id for query in selection.queries}
     rows: list[tuple[object, ...]] = []
@@ -171,17 +172,17 @@ def pair_rows(
 
 
 def _sources(pair: PairReview) -> str:
-    """Return the sources of a pair with its rank in each, like `run-a 3; run-b 1`.
+    """Return the sources that found a pair, with its rank in each, like `run-a 3; run-b 1`.
 
-    A run that was pooled twice counts once, with the best rank. Readers split at `; `, which names cannot contain, and
-    take the last word as the rank.
+    If a run was added as a source twice, it is listed once, with the best rank. Readers split at `; `, which names
+    cannot contain, and take the last word as the rank.
     """
     ranks = {source_rank.source.label: source_rank.rank for source_rank in reversed(pair.found_by)}
     return "; ".join(f"{label} {rank}" for label, rank in reversed(ranks.items()))
 
 
 def statistics_documents(contents: Contents) -> Documents:
-    """Return the documents from which the statistics of a release are counted."""
+    """Return the part of a release's content from which its statistics are computed."""
     columns: dict[str, Any] = dict(
         zip(contents.pair_columns, zip(*contents.pairs, strict=True), strict=bool(contents.pairs))
     )
@@ -201,7 +202,7 @@ def statistics_documents(contents: Contents) -> Documents:
 
 
 def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[str, str]) -> dict[str, Any]:
-    """Return the document of `manifest.json`.
+    """Return the content of `manifest.json`.
 
     Args:
         contents: content of the release.

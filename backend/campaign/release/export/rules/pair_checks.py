@@ -1,7 +1,8 @@
-"""Check that the truth of a release follows from its pairs and its raw annotations. Pure.
+"""Check that the truth of a release follows from its pairs and its raw annotations (one row per grade). Pure functions.
 
-The consensus rule is applied again to every pair. Adjudications by leads override it; they are the pairs marked as
-adjudicated in `raw_query_moment_pair.csv` or `raw_annotation.csv`.
+The consensus rule, which derives a pair's relevance from its grades, is applied again to every pair. The decisions of
+leads override it. The pairs that leads decided are marked as adjudicated in `raw_query_moment_pair.csv` or
+`raw_annotation.csv`.
 """
 
 from collections import defaultdict
@@ -22,7 +23,11 @@ _SETTLED = (Verdict.CONSENSUS.value, Verdict.ADJUDICATED.value)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The grading rule of a release, and the queries and pairs that its manifest lists as left out."""
+    """The rules by which a release was made: scale, tolerance, rounding, and what was left out.
+
+    `left_out` has the ids of the queries that the manifest lists as left out. `without_adjudicated` says whether pairs
+    that a lead decided are left out.
+    """
 
     grades: range
     tolerance: int = 1
@@ -35,14 +40,20 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The pairs and grades of a release; `decided` maps pair ids to the relevances that leads decided on."""
+    """The pairs and grades of a release, and its grading rule.
+
+    `decided` maps ids of pairs to the relevance that a lead decided on.
+    """
 
     campaign: EarlierCampaign
     decided: Mapping[int, int]
     rule: Rule
 
     def decisions(self) -> Callable[[int], tuple[tuple[int, ...], Decision]]:
-        """Return a function from a pair id to the grades of that pair and the decision that follows from them."""
+        """Return a function that maps a pair id to the pair's grades and its decision (verdict and relevance).
+
+        A lead's decision is used if there is one. Otherwise the consensus rule computes the decision from the grades.
+        """
         grades_by_pair: defaultdict[int, list[int]] = defaultdict(list)
         for grade in self.campaign.grades:
             grades_by_pair[grade.pair_id].append(grade.grade)
@@ -60,16 +71,16 @@ class Judged:
 def read_decided(
     table: CsvTable | None, file: str, pairs: Sequence[EarlierPair], pairs_file: str
 ) -> tuple[dict[int, int], Iterator[Problem]]:
-    """Read the relevances that leads decided on, from the column `adjudicated` and from the verdicts of the pairs.
+    """Read the relevances that leads decided on, from the raw annotations and from the file of pairs.
 
     Args:
-        table: the raw annotations, with the column `pair_id` and perhaps `adjudicated`.
+        table: the raw annotations, with the column `pair_id` and perhaps `adjudicated`; None if there are none.
         file: name of the file of raw annotations.
         pairs: the pairs of the release.
         pairs_file: name of the file of pairs.
 
     Returns:
-        The decided relevances by pair id, and the differences between the two files as problems.
+        The decided relevances by pair id, and a problem for each pair about which the two files differ.
     """
     by_verdict = {
         pair.pair_id: relevance
@@ -101,7 +112,11 @@ def read_decided(
 
 
 def check_pairs(campaign: EarlierCampaign, spans: SpanFaults, grades: range) -> Iterator[Problem]:
-    """Yield the problems of single pairs that `read_campaign` does not check: wrong spans, verdicts and relevances."""
+    """Yield the problems of single pairs that `read_campaign` does not check: wrong spans, verdicts and relevances.
+
+    `campaign` is the content of the files of pairs and raw annotations, `spans` checks the moments, and `grades` are
+    those of the scale.
+    """
     for pair in campaign.pairs:
         faults = list(spans.span_faults(*pair.span, campaign.durations.get(pair.span[0])))
         if pair.verdict is not None and pair.verdict not in [verdict.value for verdict in Verdict]:
@@ -115,7 +130,7 @@ def check_pairs(campaign: EarlierCampaign, spans: SpanFaults, grades: range) -> 
 
 
 def check_judged(truth: Sequence[Queries[GradedMoment]], judged: Judged) -> Iterator[Problem]:
-    """Yield the contradictions between the truth, the pairs and the grades."""
+    """Yield a problem for each contradiction between a release's truth, its pairs and its grades."""
     campaign, outcome = judged.campaign, judged.decisions()
     by_number = {str(pair.pair_id): pair for pair in campaign.pairs}
     by_moment = {(pair.query.strip(), pair.span): pair for pair in campaign.pairs}
@@ -141,7 +156,10 @@ def check_judged(truth: Sequence[Queries[GradedMoment]], judged: Judged) -> Iter
 
 
 def check_released(table: CsvTable, file: str, truth: Sequence[Queries[GradedMoment]]) -> Iterator[Problem]:
-    """Yield a problem for each row whose column `released` contradicts the truth. Older releases lack the column."""
+    """Yield a problem for each row of the file of pairs whose column `released` contradicts the truth.
+
+    Older releases lack the column, and have no such problem.
+    """
     pair_ids = {str(moment.pair_id) for content in truth for entry in content.entries for _, moment in entry.moments}
     cells = table.columns.get("released", ())
     for row, number, cell in zip(table.rows, table.columns["pair_id"], cells, strict=bool(cells)):
@@ -167,7 +185,7 @@ def _pair_of(
 def _differences(
     file: str, entry: Entry[GradedMoment], moment: GradedMoment, pair: EarlierPair, pairs_file: str
 ) -> Iterator[str]:
-    """Yield the values that differ between a moment of the truth and its row in the file of pairs."""
+    """Yield a message for each value that differs between a moment of the truth and its row in the file of pairs."""
     span = (moment.video_name, *moment.timestamp)
     comparisons: list[tuple[str, object, object]] = [
         ("query", entry.query.strip(), pair.query),
@@ -198,7 +216,10 @@ def _grade_faults(moment: GradedMoment, grades: Sequence[int], decision: Decisio
 def _wrong_verdicts(
     campaign: EarlierCampaign, outcome: Callable[[int], tuple[tuple[int, ...], Decision]]
 ) -> Iterator[Problem]:
-    """Yield a problem for each pair whose verdict or relevance does not follow from its grades."""
+    """Yield a problem for each pair whose verdict or relevance in the file of pairs does not follow from its grades.
+
+    `outcome` returns the grades, verdict and relevance of a pair id.
+    """
     for pair in campaign.pairs:
         grades, decision = outcome(pair.pair_id)
         if pair.verdict is not None and pair.verdict != decision.verdict:
@@ -217,7 +238,10 @@ def _missing_pairs(
     outcome: Callable[[int], tuple[tuple[int, ...], Decision]],
     released: Collection[int],
 ) -> Iterator[Problem]:
-    """Yield a problem for each pair that has a relevance but is missing in the truth without a stated reason."""
+    """Yield a problem for each pair that has a relevance but is missing in the truth without a stated reason.
+
+    `outcome` returns the grades, verdict and relevance of a pair id. `released` has the ids of the pairs in the truth.
+    """
     entries = {entry.query.strip(): (file.file, entry) for file in truth for entry in file.entries}
     truth_files = {file.file for file in truth}
     reported: set[str] = set()
@@ -240,7 +264,7 @@ def _missing_pairs(
 
 
 def _relevance(pair: EarlierPair) -> int | None:
-    """Return the relevance in a row, also if another program wrote it as 3.0; None if it is no whole number."""
+    """Return the relevance in a row of the file of pairs; None if it is no whole number. 3.0 counts as 3."""
     text = (pair.relevance or "").removesuffix(".0")
     return whole(text)
 

@@ -1,4 +1,4 @@
-"""Convert the files of a release to the moments, queries and lists of a project. Pure.
+"""Convert the files of a release to the moments, queries and candidate lists of a project. Pure functions.
 
 What a release does not state cannot be restored: see docs/decisions/015-earlier-campaigns.md.
 """
@@ -24,11 +24,11 @@ _ENCODER = re.compile(r"(?P<name>.+) kind=(?P<kind>sup|unsup|minilm) .*?(?:dtype
 
 @dataclass(frozen=True, slots=True)
 class ReturnedMoment:
-    """A moment with its captions in the release.
+    """A moment of a release, with its captions.
 
     Attributes:
         span: (video, start, end), in seconds.
-        caption: the caption; empty if the release kept it back, None if nobody described the moment.
+        caption: the caption; empty if the release leaves it out, None if the moment never had a caption.
         published: the published caption; None if the release lacks it.
         duration_s: duration of the video in seconds; None if the release does not state it.
     """
@@ -39,11 +39,9 @@ class ReturnedMoment:
     duration_s: float | None
 
     def stored(self) -> CaptionedMoment | None:
-        """Return the moment with one caption.
+        """Return the moment with the caption that a project stores: the published one, otherwise `caption`.
 
-        This is the published one, otherwise `caption`, or `NO_CAPTION` if both are empty.
-
-        The result is None if nobody described the moment.
+        If both are empty, it is the placeholder `NO_CAPTION`. The result is None if the moment never had a caption.
         """
         if self.caption is None and not self.published:
             return None
@@ -52,7 +50,10 @@ class ReturnedMoment:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """A moment of a training query. Its similarity to the query is its weight in training."""
+    """A moment of a training query, with its similarity to the query, which is its weight in training.
+
+    `span` is (video, start, end), in seconds.
+    """
 
     span: Span
     similarity: float
@@ -67,7 +68,7 @@ def moments(
     *,
     imprecise: bool,
 ) -> list[ReturnedMoment]:
-    """Return every moment of the release once, in the order of its files.
+    """Return every moment of a release once, in the order of its files.
 
     Args:
         truth: the content of `val.json` and `test.json`.
@@ -75,8 +76,8 @@ def moments(
         pairs: the pairs of `raw_query_moment_pair.csv`, in file order.
         published: the published captions of that file, by row.
         durations: durations of the videos in that file, in seconds.
-        imprecise: whether an empty caption in that file means that the release kept the caption back. If a JSON
-            file has null there, nobody described the moment.
+        imprecise: whether the release has imprecise captions (without names). If so, a pair's empty caption means that
+            the release leaves the caption out. If a JSON file has null for the caption, the moment never had one.
     """
     returned: dict[Span, ReturnedMoment] = {}
     for pair in pairs:
@@ -96,11 +97,12 @@ def moments(
 def queries(
     truth: Mapping[Split, Queries[GradedMoment]], pairs: Sequence[EarlierPair], training: Queries[Moment] | None
 ) -> list[QueryRow]:
-    """Return all queries in judging order, with their numbers.
+    """Return all queries of a release with their numbers, in the order in which they are handed out.
 
     A query without a number, or with a number that an earlier query has, gets the next free one. Validation and test
-    queries are ordered by their lowest pair id, if `truth` lists them in the same order. Otherwise they have the order
-    of `truth`, followed by the queries that only `pairs` has.
+    queries are ordered by their lowest pair id, unless this contradicts their order in `truth`. In that case the
+    queries of `truth` come first in their order there, then queries that are only in `pairs`. Training queries come
+    last.
     """
     numbers: dict[str, tuple[Split, str | int | None]] = {}
     for split, file in truth.items():
@@ -122,13 +124,13 @@ def queries(
 
 
 def weighted(training: Queries[Moment]) -> Iterator[list[Weighted]]:
-    """Yield the moments of each training query, in the order of the file."""
+    """Yield, for each training query in the order of the file, the list of its moments with their weights."""
     for entry in training.entries:
         yield [Weighted((m.video_name, *m.timestamp), m.similarity or 0.0) for _, m in entry.moments]
 
 
 def parse_encoder(identity: str | None) -> tuple[str, str, str] | None:
-    """Return the (name, kind, dtype) in an encoder's identity, as in a project's settings; None if it has no such form.
+    """Return the (name, kind, number type) in an encoder's identity; None if the text is not such an identity.
 
     >>> parse_encoder("minilm kind=minilm tokens=256 weights=53aa files=09fe")
     ('minilm', 'minilm', 'fp32')
@@ -138,7 +140,7 @@ def parse_encoder(identity: str | None) -> tuple[str, str, str] | None:
 
 
 def ranked(campaign: EarlierCampaign) -> dict[str, list[EarlierPair]]:
-    """Return the pairs of each query by its text, ordered by rank."""
+    """Return, by query text, the list of the query's pairs ordered by rank."""
     pairs_by_query: dict[str, list[EarlierPair]] = {}
     for pair in sorted(campaign.pairs, key=lambda pair: pair.rank):
         pairs_by_query.setdefault(pair.query, []).append(pair)

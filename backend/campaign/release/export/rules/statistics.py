@@ -1,4 +1,4 @@
-"""Compute the statistics of a release, and format them as a table. Pure."""
+"""Compute the statistics of a release, and format them as a table. Pure functions."""
 
 import math
 from collections import Counter, defaultdict
@@ -11,7 +11,7 @@ from backend.campaign.release.statistics.rules import TOKENISER, words
 
 
 class JudgedPair(NamedTuple):
-    """A row of `raw_query_moment_pair.csv`, with the number of its grades in `raw_annotation.csv`."""
+    """A row of `raw_query_moment_pair.csv`; `grades` is the number of the pair's grades in `raw_annotation.csv`."""
 
     split: str
     query_id: int | str
@@ -22,13 +22,13 @@ class JudgedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents of a release from which its statistics are counted.
+    """The part of a release's content from which its statistics are computed.
 
     Attributes:
         truth: the queries of `val.json` and `test.json`, by split; `relevant_moment` of each query has `video_name`,
             `timestamp` (start and end in seconds), `duration` (of the video, in seconds) and `relevance`.
         corpus: duration in seconds of every video of `video_corpus.json`, by name.
-        pairs: all pairs that were handed out, settled or not.
+        pairs: all pairs that annotators were given, even without a final grade.
         highest: the highest relevance of the scale.
         batch_size: number of candidates in a batch.
     """
@@ -52,10 +52,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class SettledPairs:
-    """Numbers of pairs by outcome; the other fields add up to `pairs`.
+    """Numbers of pairs by outcome; the counts other than `pairs` add up to `pairs`.
 
-    `by_grades` counts the pairs in consensus by their number of grades: two or four, or more if a campaign asks for
-    more.
+    `by_grades` maps a number of grades to the number of pairs on which that many grades reached a consensus.
+    `adjudicated` pairs were decided by a lead, and `discarded` pairs have no consensus.
     """
 
     pairs: int
@@ -70,7 +70,7 @@ class SettledPairs:
 class PartStatistics:
     """Statistics of one split of a release, or of the whole release.
 
-    A spread is None if there is nothing to count.
+    A `Spread` (minimum, mean and maximum) is None if there is nothing to count.
 
     Attributes:
         part: `val`, `test` or `all`.
@@ -82,8 +82,9 @@ class PartStatistics:
         judged: moments with a relevance, per query.
         at_least: moments per query of relevance 1 or more, of 2 or more, and so on up to the highest.
         by_relevance: number of moments of each relevance, from 0 on; a moment of two queries counts twice.
-        batches: maps a number of batches to how many queries have that many, unsettled queries included.
-        settled: outcomes of the pairs that were handed out.
+        batches: maps a number of batches (groups of pairs handed out together) to how many queries have that many.
+            Queries without any final grade are included.
+        settled: outcomes of the pairs that annotators were given.
     """
 
     part: str
@@ -101,7 +102,11 @@ class PartStatistics:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseStatistics:
-    """The statistics of each split and then of the whole release; and the durations of all videos of its corpus."""
+    """The statistics of a release.
+
+    `parts` has those of each split and then of the whole release. `corpus_video_s` is about the durations of all videos
+    of the corpus, in seconds. `tokeniser` says how texts were split into words.
+    """
 
     parts: tuple[PartStatistics, ...]
     corpus_video_s: Spread | None
@@ -115,7 +120,10 @@ _TITLES = {"val": "validation", "test": "test", ALL: "both"}
 
 @dataclass(frozen=True, slots=True)
 class TruthValues:
-    """The single numbers from which the statistics of a part are computed; `PartStatistics` explains the fields."""
+    """The values of single queries and moments from which minimum, mean and maximum are computed.
+
+    `PartStatistics` explains the fields.
+    """
 
     query_words: Sequence[int]
     moment_s: Sequence[float]
@@ -126,16 +134,16 @@ class TruthValues:
 
 
 def parts(documents: Documents) -> Iterator[tuple[str, Sequence[Mapping[str, Any]], Sequence[JudgedPair]]]:
-    """Yield (name, queries, pairs) of each split, then of the whole release."""
+    """Yield (name, queries, pairs) of each split of a release, then of the whole release, whose name is `all`."""
     for split, queries in documents.truth.items():
         yield split, queries, [pair for pair in documents.pairs if pair.split == split]
     yield ALL, [query for queries in documents.truth.values() for query in queries], documents.pairs
 
 
 def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
-    """Return word counts of these queries, and durations and relevances of their moments.
+    """Return the word counts of queries, and the durations and relevances of their moments.
 
-    All fields but `relevances` are sorted.
+    All lists but `relevances` are sorted.
     """
     durations: dict[tuple[str, float, float], float] = {}
     videos: dict[str, float] = {}
@@ -156,8 +164,9 @@ def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
 def statistics(documents: Documents) -> ReleaseStatistics:
     """Return the statistics of a release.
 
-    Batches are derived from ranks: each covers `batch_size` ranks, and the first begins at rank 1. Pairs from a later
-    pooling have higher ranks, and may leave a gap before them.
+    The number of a query's batches (groups of pairs handed out together) is computed from the ranks of its pairs. Each
+    batch covers `batch_size` ranks, and the first begins at rank 1. Only batches with pairs count: candidates added
+    later from the runs of systems have higher ranks, often after a gap.
     """
     return ReleaseStatistics(
         parts=tuple(
@@ -170,7 +179,10 @@ def statistics(documents: Documents) -> ReleaseStatistics:
 
 
 def release_statistics_table(statistics: ReleaseStatistics) -> list[tuple[str, ...]]:
-    """Return the statistics as table rows: first the titles, then one row per quantity, with a cell for each part."""
+    """Return the statistics as table rows: first the titles, then one row per quantity.
+
+    Each row has a name, a cell for each split, and a cell for the whole release.
+    """
     rows: list[tuple[str, ...]] = [("", *(_TITLES.get(part.part, part.part) for part in statistics.parts))]
 
     def row(title: str, *cells: str) -> None:
@@ -200,7 +212,7 @@ def release_statistics_table(statistics: ReleaseStatistics) -> list[tuple[str, .
 
 
 def _settled_rows(statistics: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
-    """Yield the rows about batches and verdicts. They are computed from all pairs that were handed out."""
+    """Yield the table rows about batches and verdicts, which are computed from all pairs that annotators were given."""
     for batches in sorted({number for part in statistics.parts for number in part.batches}):
         title = f"queries handed out in {batches} {'batch' if batches == 1 else 'batches'}"
         yield (title, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in statistics.parts))
@@ -217,10 +229,7 @@ def _settled_rows(statistics: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
 
 
 def markdown(statistics: ReleaseStatistics) -> str:
-    """Return the dataset card's section "Statistics" as Markdown: the table, and how to read it.
-
-    In the card, pictures of the statistics follow it.
-    """
+    """Return the dataset card's section "Statistics" as Markdown: the table, and how to read it."""
     head, *rows = release_statistics_table(statistics)
     lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
@@ -274,12 +283,18 @@ def _part(name: str, values: TruthValues, pairs: Sequence[JudgedPair], highest: 
 
 
 def _spread(values: Collection[float]) -> Spread | None:
-    """Return the spread of some values, exactly the same in any order; None if there are none."""
+    """Return the minimum, mean and maximum of some values; None if there are none.
+
+    The order of the values does not affect the result.
+    """
     return Spread(len(values), min(values), math.fsum(values) / len(values), max(values)) if values else None
 
 
 def _spread_text(spread: Spread | None, form: str) -> str:
-    """Return a spread like `1 / 7.52 / 20`; the mean of whole numbers has two decimals."""
+    """Return minimum, mean and maximum as a text like `1 / 7.52 / 20`; the mean of whole numbers has two decimals.
+
+    `form` is the format of the numbers, such as `,.2f`.
+    """
     if spread is None:
         return "-"
     mean = form.replace(".0f", ".2f")
