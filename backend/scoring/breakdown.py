@@ -45,6 +45,10 @@ class Breakdown:
         """The number of queries in each group."""
         return tuple(np.bincount(self.group, minlength=len(self.names)).tolist())
 
+    def is_like(self, other: "Breakdown") -> bool:
+        """Return whether another breakdown has the same groups with the same queries, under the same names."""
+        return (self.by, self.names) == (other.by, other.names) and np.array_equal(self.group, other.group)
+
     def means(self, query: Indices, values: Floats) -> tuple[Floats, Indices]:
         """Return the mean of each group (NaN if none of its queries counts), and how many of its queries count.
 

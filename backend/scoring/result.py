@@ -81,7 +81,7 @@ class Evaluation(dict[str, Any]):
         With `by`, as for `evaluate`, it has a row for each group of queries: how many count, and their means.
         """
         if by is not None:
-            return _frame_of_groups(self._board, by).droplevel("run")
+            return _frame_of_groups(self._board, self._board.breakdown(by)).droplevel("run")
         (frame,) = _frames(self._board).values()
         return frame
 
@@ -189,7 +189,9 @@ class Evaluations(Mapping[str, Evaluation]):
         if per_query:
             return pd.concat(_frames(self._board), names=["run", "query"])
         if by is not None:
-            return _frame_of_groups(self._board, by, self.summary)
+            part = self._board.breakdown(by)
+            known = any(other.is_like(part) for other in self._by)
+            return _frame_of_groups(self._board, part, self.summary["runs"] if known else ())
         if differences:
             if not self.differences:
                 raise InputError.single("to_frame", 'no runs were compared; give compare baseline=NAME or pairs="all"')
@@ -254,25 +256,24 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     return frames
 
 
-def _frame_of_groups(board: Scoreboard, by: AnyGroups, summary: Mapping[str, Any] | None = None) -> "DataFrame":
+def _frame_of_groups(board: Scoreboard, part: Breakdown, entries: Sequence[Mapping[str, Any]] = ()) -> "DataFrame":
     """Return a data frame with a row for each run and group of queries.
 
-    `summary` may have intervals of the groups.
+    `entries` are the runs of a summary that has this breakdown, perhaps with intervals of its groups.
     """
     _require_pandas()
     import pandas as pd
 
-    part = board.breakdown(by)
+    groups_of_run = {entry["name"]: entry["by"][part.by]["groups"] for entry in entries}
     rows, index = [], []
-    for place, run in enumerate(board.runs):
+    for run in board.runs:
         means, counts = part.means(run.query, run.values)
-        known = (summary or {"runs": []})["runs"][place : place + 1]
-        groups = known[0].get("by", {}).get(part.by, {}).get("groups", {}) if known else {}
-        for place_of_group, name in enumerate(part.names):
-            of_group = groups.get(name, {}).get("intervals", {})
-            values = dict(zip(board.settings.keys, means[:, place_of_group].tolist(), strict=True))
-            row = {"queries": int(counts[place_of_group]), **values}
-            row |= {f"{key} {side}": ends[side] for key, ends in of_group.items() for side in ("low", "high")}
+        groups = groups_of_run.get(run.name, {})
+        for place, name in enumerate(part.names):
+            intervals = groups.get(name, {}).get("intervals", {})
+            values = dict(zip(board.settings.keys, means[:, place].tolist(), strict=True))
+            row = {"queries": int(counts[place]), **values}
+            row |= {f"{key} {side}": ends[side] for key, ends in intervals.items() for side in ("low", "high")}
             rows.append(row)
             index.append((run.name, name))
     return pd.DataFrame(rows, index=pd.MultiIndex.from_tuples(index, names=["run", part.by]))
@@ -285,8 +286,16 @@ def _chart(board: Scoreboard, chart: str | None, key: str | None) -> "Chart":
 
 
 def breakdowns(board: Scoreboard, by: AnyGroups | Sequence[AnyGroups] | None) -> list[Breakdown]:
-    """Return the groups of queries that the argument `by` of `evaluate` asks for."""
-    return [board.breakdown(one) for one in read_groups(by)]
+    """Return the groups of queries that the argument `by` of `evaluate` asks for.
+
+    Raises:
+        InputError: there is no such property, a query has no group, or two properties have one name.
+    """
+    parts = [board.breakdown(one) for one in read_groups(by)]
+    names = [part.by for part in parts]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError.single("by", f"{twice} is there twice; give mappings as {{property: {{query: group}}}}")
+    return parts
 
 
 def _require_pandas() -> None:

@@ -127,6 +127,18 @@ class TestCompare:
         by_mapping = compare(TRUTH, RUNS, **ASKED, intervals=True, clusters=own)
         assert by_mapping.summary["runs"] == by_name.summary["runs"]
 
+    def test_intervals_stay_with_the_groups_that_they_are_of(self):
+        half = {query: "low" if int(query[1:]) < 18 else "high" for query in TRUTH}
+        found = compare(TRUTH, RUNS, **ASKED, intervals=True, by=half)
+        assert "axiou@1 low" in found.to_frame(by=half)
+        other = {query: "low" if int(query[1:]) < 9 else "high" for query in TRUTH}
+        assert "axiou@1 low" not in found.to_frame(by=other)
+        assert "axiou@1 low" not in found.to_frame(by="video")
+        with pytest.raises(
+            InputError, match=r"by: group is there twice; give mappings as \{property: \{query: group\}\}"
+        ):
+            compare(TRUTH, RUNS, **ASKED, by=[half, other])
+
     def test_a_group_in_one_cluster_has_no_interval(self):
         found = compare(TRUTH, RUNS, **ASKED, intervals=True, clusters="video", by="video")
         group = found["sharp"].groups["video"]["v0"]
