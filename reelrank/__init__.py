@@ -12,10 +12,10 @@ from backend.scoring.evaluate import compare, evaluate
 from backend.scoring.latex import to_latex
 from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
-from backend.scoring.own_measures import QueryMatches
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolConventions as Pooling
 from backend.scoring.pools.model import PoolFile, Pools
+from backend.scoring.query_matches import QueryMatches
 from backend.scoring.requested_values import Key, parse_key
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import RunFile, RunList, read_run_list

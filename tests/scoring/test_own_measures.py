@@ -242,6 +242,12 @@ def test_an_error_in_it_names_the_query():
     assert error.value.__notes__ == ["Raised by the measure x for query tea."]
 
 
+@pytest.mark.parametrize("name", ["iou", "start_s", "end_s", "score", "relevance", "truth_start_s", "truth_end_s"])
+def test_it_cannot_change_what_other_measures_read(name):
+    with pytest.raises(ValueError, match="read-only"):
+        evaluate(TRUTH, RUN, measures=named("x", lambda query: getattr(query, name).sort() or 0))
+
+
 def test_parameters_with_defaults_are_left_alone():
     def share(query, *, k, least=0.7):
         return (query.iou >= least).mean()
