@@ -41,6 +41,7 @@ class By(StrEnum):
 
     DURATION = "duration"
     SHOW = "show"
+    VIDEO = "video"
     RELEVANCE = "relevance"
     TYPE = "type"
 
