@@ -226,7 +226,7 @@ def named(name, function):
         ([named("x", lambda query: math.nan)], "x returned nan for query tea; return a number, such as 0.0"),
         ([named("x", lambda query: None)], "x returned None for query tea; return a number"),
         ([named("x", lambda query: 1.5)], "x returned 1.5 for query tea, outside 0 to 1; set the attribute `highest`"),
-        ([hit, "mrr@3"], "'mrr@3' is not one of "),
+        ([hit, "gmap@3"], "'gmap@3' is not one of "),
     ],
 )  # fmt: skip
 def test_what_is_no_measure_is_told(measures, message):
