@@ -40,7 +40,7 @@ class Store(Protocol):
         """
 
     def schema_differences(self) -> list[str]:
-        """Return the tables, indexes, triggers and views that differ from those of the migrations.
+        """Return the tables, indexes, triggers and views that differ from those that the migrations create.
 
         Those that are missing or unexpected are included.
         """
@@ -56,10 +56,10 @@ class Store(Protocol):
         """
 
     def writing(self) -> AbstractContextManager[Database]:
-        """Open a transaction for all writes of one action. Callers use `writing` of this module."""
+        """Open a transaction for all writes of one action. Other modules call the function `writing` instead."""
 
     def reading(self) -> AbstractContextManager[Database]:
-        """Open a transaction in which all reads see the same state. Callers use `reading` of this module."""
+        """Open a transaction in which all reads see the same state. Other modules call the function `reading`."""
 
     def close(self) -> None:
         """Close this thread's connections and idle ones. They are opened again when needed."""

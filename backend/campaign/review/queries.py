@@ -63,7 +63,7 @@ def count_queries(project: Project, by: Lead | Operator, query_filter: QueryFilt
 
 @in_charge
 def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryReview | None:
-    """Return the review data of one query, or None if it has no open batch.
+    """Return one query with the counts that leads review, or None if it has no open batch.
 
     A batch is a group of a query's candidates that is handed out for grading together.
     """

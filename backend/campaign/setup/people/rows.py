@@ -158,7 +158,11 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
 
 
 def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Let a person sign in with an account of an identity provider; a person bound to it before loses it."""
+    """Let a person sign in with an account of an identity provider. Nobody else can then sign in with that account.
+
+    `issuer` names the provider, and `subject` is the account's id there. If the account was linked to another person,
+    that link is replaced.
+    """
     db.conn.execute(
         "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",

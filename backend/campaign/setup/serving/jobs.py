@@ -163,8 +163,8 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
     """Run the function of a job, and record its progress and how it ended.
 
     Returns:
-        The error that stopped the job and that its page shows, if it is one of ReelRank's own; None if the job
-        succeeded or was cancelled. Any other error is raised.
+        The `ReelRankError` that stopped the job, whose message its page shows. None if the job succeeded or was
+        cancelled. Any other error is raised.
 
     Raises:
         StoreUnavailable: the end of the job cannot be recorded.
@@ -197,8 +197,8 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 def reporting(project: Project, key: str) -> Iterator[Progress]:
     """Yield a function with which a job reports its progress; a separate thread stores what it reports.
 
-    The job cannot store its progress itself, because it may be inside its only transaction. The yielded function raises
-    `JobCancelled` once a lead has cancelled the job.
+    The job cannot store its progress itself, because all its changes are in one transaction that is committed at the
+    end. The yielded function raises `JobCancelled` once a lead has cancelled the job.
     """
     latest, over, cancelled = ("", 0, 0), threading.Event(), threading.Event()
 

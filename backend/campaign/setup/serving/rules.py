@@ -31,7 +31,9 @@ MOST_CHARACTERS = 20_000
 
 
 def sign_in_counters(name: str, address: str, browser: str | None = None) -> dict[str, str]:
-    """Return the counters of failed sign-ins to which an attempt belongs: a mapping from kind to hash.
+    """Return the counters of failed sign-ins to which an attempt belongs, as a mapping from kind to hash.
+
+    The kinds are `name`, `address`, and `pair` (name and address together); or only `browser` if that is known.
 
     Args:
         name: the name that was typed; case and outer spaces do not matter.
