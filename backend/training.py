@@ -9,10 +9,10 @@ Retrieval against Multiple Distractors" (CIKM), section CroCs, as docs/decisions
 the margin and T the temperature; e(x) is the exponential function. Pair i is a query q_i and its moment m_i.
 
 (4) L_q = -mean_i log( e((s(q_i, m_i) - D) / T) / (e((s(q_i, m_i) - D) / T) + sum_m e(s(q_i, m) / T)) ),
-    m over the weak negatives of q_i, moments of the batch in videos that are potential negatives of it, and over its
-    strong negatives, moments of videos that were drawn by p'(v|q)
+    where m runs over the weak and the strong negatives of q_i. The weak ones are the moments of the batch whose video
+    is a potential negative of q_i. The strong ones are moments of videos drawn by p'(v|q).
 (5) L_v = the same with the roles exchanged: m_i against its negative queries. The weak ones are the queries of the
-    batch that have the video of m_i as a potential negative; the strong ones are drawn by p'(q|v)
+    batch for which the video of m_i is a potential negative. The strong ones are drawn by p'(q|v).
 (6) L = L_q + L_v
 """
 
@@ -83,10 +83,12 @@ class Distribution:
 
 
 def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
-    """Draw `count` columns of each row without replacement, by weight; return (indices, mask) as `Distribution.strong`.
+    """Draw `count` columns of each row without replacement, by weight; return (indices of columns, mask).
 
-    Each item gets an exponential waiting time with its weight as the rate, and the shortest times are drawn. This
-    is the same as drawing one by one by weight; an item of weight 0 is never drawn.
+    The mask is False where a row has no further column with a weight above 0.
+
+    Each item gets an exponential waiting time with its weight as the rate, and the shortest times are drawn. This is
+    the same as drawing one by one by weight; an item of weight 0 is never drawn.
     """
     rings = torch.empty_like(weights).exponential_(generator=generator) / weights
     first = rings.masked_fill(weights == 0, torch.inf).topk(count, dim=1, largest=False)

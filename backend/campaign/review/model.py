@@ -13,7 +13,7 @@ from backend.core.messages import said
 
 
 class StatusCounts(TypedDict):
-    """The counts of a project: the object that `reelrank status --json` prints."""
+    """The counts of a project, as `reelrank status --json` prints them."""
 
     videos: int
     moments: int

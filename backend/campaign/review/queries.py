@@ -246,7 +246,8 @@ def _panel(
 ) -> "alt.LayerChart | alt.FacetChart":
     """Draw the relevance of pairs against their rank or similarity, with the mean of each bin.
 
-    `axis` is (field of the points that has the pair's bin, title of the axis, names of all bins in order).
+    `points` has one dict for each pair. `axis` is (key of the bin's name in these dicts, title of the axis, names of
+    all bins in order).
     """
     import altair as alt
 

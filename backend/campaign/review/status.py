@@ -25,7 +25,7 @@ from backend.store.connection import Store, reading
 
 @in_charge
 def status_counts(project: Project, by: Lead | Operator) -> StatusCounts:
-    """Return the counts that `reelrank status --json` prints and the screens show; `counts` explains the keys."""
+    """Return the counts that `reelrank status --json` prints and the screens show; `StatusCounts` explains the keys."""
     return counts(project.store)
 
 

@@ -18,8 +18,8 @@ from backend.store.engine import Database, insert_returning_id
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """Add a person, who cannot sign in before setting a password.
 
-    Only one transaction writes at a time, so nobody else can take a similar name in the meantime. `simulated` marks a
-    person whom the demo made up.
+    No other transaction can write while this one checks the name, so two people cannot get similar names. `simulated`
+    marks a person whom the demo made up.
 
     Raises:
         ProjectError: the name is not allowed (see `rules.person_name`), or somebody has the same or a similar name.

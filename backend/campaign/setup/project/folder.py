@@ -115,7 +115,7 @@ class Project:
         return self.folder / stored
 
     def source(self, facts: VideoFacts) -> Source:
-        """Return the source from which to read a video: a file, an address, or a folder of frames with its rate."""
+        """Return where to read a video from: a file, an address, or a folder of frames with its frame rate."""
         return source_at(place_in(self.folder, facts.path), facts.fps)
 
 

@@ -235,8 +235,8 @@ def reporting(project: Project, key: str) -> Iterator[Progress]:
 def report_progress(project: Project, key: str, what: str, done: int, total: int, *, now: float) -> None:
     """Record the progress of a job: the name of its current step, and how many of `total` steps are done.
 
-    Each report also shows that the job still runs. Where no lock file shows it, a job counts as interrupted after 60 s
-    without a report.
+    Each report also shows that the job still runs. A job without a lock file on this machine counts as interrupted
+    after 60 s without a report.
     """
     with writing(project.store) as db:
         rows.report_progress(db, key, what, done, total, at=now)

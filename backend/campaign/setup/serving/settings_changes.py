@@ -150,8 +150,8 @@ def _value(settings: ProjectSettings, key: str) -> Any:
 def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, object]]:
     """Yield (path in the settings file, new value) for each value that changes.
 
-    A setting with one entry per name yields only the entries that differ. The new value None stands for a removed
-    entry.
+    Of a setting with one entry per name, such as hourly rates, only the entries that differ are yielded. The new value
+    None stands for a removed entry.
     """
     path = tuple(key.split("."))
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
