@@ -20,7 +20,7 @@ _ASKED = re.compile(r"(?i)(password\s*=\s*)('[^']*'|[^\s&]*)")
 
 
 def is_valid_address(address: str) -> bool:
-    """Return whether the parts of an address are unambiguous.
+    """Return whether a text is a PostgreSQL address whose parts, such as user and host, can be told apart.
 
     Each `@` and `/` in a password has to be written as `%40` and `%2F`.
 

@@ -25,10 +25,10 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[Path]:
-    """Provide a temporary file for a `with` block, which replaces `target` after the block.
+    """Provide a temporary file for a `with` block, and replace `target` by this file after the block.
 
-    After an error nothing is left of it. Only its owner may read the file, even outside the project, because these
-    files hold passwords or what people wrote.
+    If the block fails, the temporary file is deleted and `target` stays as it was. Only the owner may read the file,
+    even outside the project, because these files hold passwords or what people wrote.
     """
     if not target.parent.is_dir():
         raise ProjectError.said(
@@ -45,10 +45,10 @@ def atomic_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
-    """Provide a temporary file beside a database for a `with` block, and delete it afterwards.
+    """Provide a temporary file beside a database for a `with` block, and delete the file afterwards.
 
-    It is not deleted if it replaced the database. Its name is always the same, so the next call deletes a file that a
-    killed command left behind.
+    If the block renamed the file, nothing is deleted. The file's name is always the same. So the next call deletes a
+    file that a killed command left behind.
     """
     part = path.with_name(path.name + ".part")
     _remove(part)

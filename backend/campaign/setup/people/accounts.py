@@ -98,10 +98,12 @@ def list_people(project: Project, by: Lead | Operator, *, now: float | None = No
 
 @in_charge
 def person_named(project: Project, by: Lead | Operator, name: str, *, archived: bool = False) -> Person:
-    """Return the person of this name, however its letters are written; archived people only if `archived` is true.
+    """Return the person with this name; archived people are included only if `archived` is True.
+
+    Case and invisible characters in the name are ignored.
 
     Raises:
-        ProjectError: nobody is called so; the message lists the names.
+        ProjectError: nobody has this name; the message lists the names of all people searched.
     """
     known = [row.person for row in list_people(project, by) if archived or not row.is_archived]
     person = next((person for person in known if name_key(person.name) == name_key(name)), None)

@@ -18,8 +18,8 @@ from backend.store.engine import Database, insert_returning_id
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """Add a person, who cannot sign in before setting a password.
 
-    Only one transaction writes at a time, so nobody else can take a similar name in the meantime. `simulated` marks a
-    person whom the demo made up.
+    No other transaction can write while this one checks the name, so two people cannot get similar names. `simulated`
+    marks a person whom the demo made up.
 
     Raises:
         ProjectError: the name is not allowed (see `rules.person_name`), or somebody has the same or a similar name.
@@ -158,7 +158,11 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
 
 
 def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Let a person sign in with an account of an identity provider; a person bound to it before loses it."""
+    """Let a person sign in with an account of an identity provider. Nobody else can then sign in with that account.
+
+    `issuer` names the provider, and `subject` is the account's id there. If the account was linked to another person,
+    that link is replaced.
+    """
     db.conn.execute(
         "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
