@@ -11,7 +11,11 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class CommandGroup(TyperGroup):
-    """A group of commands; its help shows the whole first sentence of every command, one line each."""
+    """A group of commands, whose help shows the first sentence of each command.
+
+    `default` is the command that runs if the user names none. `sections` maps each heading of the help to the names of
+    the commands below it.
+    """
 
     default: ClassVar[str] = ""
     """The command that runs if none is named; empty if one has to be named."""
@@ -39,10 +43,13 @@ class CommandGroup(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command in which an option with `...` takes several files, such as those to which a shell expands `*.json`."""
+    """A command with options that take several files each; the help marks such an option with `...`.
+
+    So a user may write `--run *.json`, which a shell expands to several files.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, after repeating each option with `...` before each of its files."""
+        """Parse the arguments; an option that the help marks with `...` is first repeated before each of its files."""
         for parameter in self.params:
             if str(getattr(parameter, "metavar", "")).endswith(" ..."):
                 args = spread(args, parameter.opts[0])

@@ -154,7 +154,7 @@ class OutOfBounds(Exception):
 
 
 def mark_as_worker() -> None:
-    """Mark this process as a worker: `bounded` may then kill it, because the process that started it notices."""
+    """Mark this process as a worker, which `bounded` may kill; the process that started it notices its death."""
     global _worker
     _worker = True
 

@@ -149,9 +149,10 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """Return the job for the clip of a run's prediction, which is no moment of the project.
+    """Turn the job for a moment's clip into a job for the clip of a run's prediction.
 
-    The clip is kept in the same folder, and counts towards the folder's size limit.
+    A prediction is no moment of the project. Its clip is kept in the same folder under another name, and counts towards
+    the folder's size limit.
     """
     return replace(job, path=job.path.with_name(PREDICTED + job.path.name))
 
