@@ -23,7 +23,7 @@ class CommandGroup(TyperGroup):
     """The headings of the list, each with the names of its commands; empty for a single list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert the default command if none is named; a single word that names a folder is taken as its argument."""
+        """Insert the default command if none is named; a single word that names a folder is the argument of that command."""
         if self.default and args and args[0] != "--help":
             lone = len(args) == 1 or all(arg.startswith("-") for arg in args[1:])
             if args[0] not in self.commands or (lone and "--help" not in args and Path(args[0]).is_dir()):

@@ -38,7 +38,11 @@ _COLUMNS = 9
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """Options that all studies share: how runs are scored."""
+    """Options that all studies share, on how runs are scored.
+
+    `k` are the rank cut-offs of measures. `mu` are the IoU thresholds of NDCG, and `theta` those of measures without
+    grades.
+    """
 
     videos: Videos = None
     preset: PresetOption = Preset.PAPER

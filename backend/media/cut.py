@@ -185,7 +185,10 @@ class _Clip:
         return PictureConverter(stream, first, self._profile.height_px)
 
     def add(self, stream: PictureStream, frame: TimedFrame, picture: VideoFrame) -> None:
-        """Write a frame, converted to `picture`; the first frame opens the file and the sound."""
+        """Write a frame to the clip; `picture` is its converted picture.
+
+        The first frame opens the file and the sound.
+        """
         if self.writer is None:
             self.wanted.out.parent.mkdir(parents=True, exist_ok=True)
             sound = self._sound(frame)

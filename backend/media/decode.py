@@ -60,7 +60,7 @@ PictureStream = VideoStream | OpenFolder
 
 @contextmanager
 def opened(source: Source) -> Iterator[Opened]:
-    """Open a file as a PyAV container, or a folder of frames; raises `VideoUnreadable` with a message for people."""
+    """Open a file as a PyAV container, or a folder of frames; raises `VideoUnreadable` with the reason if it cannot."""
     path = as_source(source)
     if isinstance(path, FrameFolder):
         yield OpenFolder(path)
@@ -164,7 +164,7 @@ def time_of(
 
 
 def packets(container: InputContainer, stream: S) -> Iterator[Packet[S]]:
-    """Yield all readable packets, and last an empty one that drains the decoder."""
+    """Yield all readable packets, then an empty one, which makes the decoder return its last frames."""
     yield from timed(container, stream)
     yield cast("Packet[S]", Packet())
 

@@ -30,7 +30,7 @@ _HURRIED: dict[str, int] = {"tries": 1, "tried_s": 3, "connect_s": 2, "silent_s"
 
 @contextmanager
 def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
-    """Turn errors of an access to an address into messages for people.
+    """Turn errors of reading or writing at an address into errors whose text says what failed and why.
 
     `done` completes a message such as "cannot be read"; its default is "read".
 
@@ -124,7 +124,7 @@ class RemoteFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position without reading."""
+        """Set the position for reading, in bytes, and return it; nothing is read."""
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         return self._at
 

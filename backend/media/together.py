@@ -86,7 +86,10 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
 
 
 def _stored(jobs: Sequence[ClipJob]) -> int:
-    """Add clips that the bucket lacks, for example because it was unreachable; return their number."""
+    """Copy those clips to the shared bucket that it lacks; return their number.
+
+    The bucket may lack clips, for example because it was unreachable when they were cut.
+    """
     if not jobs or jobs[0].cache.bucket is None:
         return 0
     lacking = clip_bucket.lacking(jobs[0].cache, jobs, time.time())
