@@ -23,7 +23,11 @@ class CommandGroup(TyperGroup):
     """The headings of the list, each with the names of its commands; empty for a single list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert the default command if none is named; a single word that names a folder is the argument of that command."""
+        """Insert the default command if the user names none.
+
+        If the first word names a folder and only options follow, it is the default command's argument, even if a
+        command has the same name.
+        """
         if self.default and args and args[0] != "--help":
             lone = len(args) == 1 or all(arg.startswith("-") for arg in args[1:])
             if args[0] not in self.commands or (lone and "--help" not in args and Path(args[0]).is_dir()):
