@@ -185,7 +185,7 @@ class ClipWriter:
             self._audio.bit_rate = _SOUND_BITS_PER_S
 
     def add(self, frame: TimedFrame, picture: VideoFrame) -> None:
-        """Write a frame, converted to `picture`, and the sound up to it."""
+        """Write a frame, and the sound up to it; `picture` is the frame's converted picture."""
         picture.time_base = self._base_s
         picture.pts = round((frame.time_s - self._zero_s) / self._base_s)
         lasts = max(1, round(frame.lasts_s / self._base_s))

@@ -177,7 +177,7 @@ class _Run:
 
 
 def _converter(frame: AudioFrame) -> Graph | None:
-    """Write a frame, and the sound up to it; `picture` is the frame's converted picture."""
+    """Return a filter that turns frames like this one into 48 kHz stereo; None if FFmpeg cannot."""
     # FFmpeg may not know the speakers of many channels. Then use the first two.
     for mixed in ("anull", "pan=stereo|c0=c0|c1=c1"):
         name, _, args = mixed.partition("=")
