@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Protocol
 
-from backend.core.errors import StoreUnavailable
+from backend.core.errors import NotAllowed, StoreUnavailable
+from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.engine import Database as Database
 from backend.store.files import ensure_secret, read_secret
 from backend.store.schema import migrations
+
+_may_write: ContextVar[bool] = ContextVar("may_write", default=True)
 
 
 class Store(Protocol):
@@ -119,9 +123,22 @@ def writing(store: Store) -> AbstractContextManager[Database]:
     because others wait for the lock.
 
     Raises:
+        NotAllowed: the caller may only read (see `reading_only`).
         StoreUnavailable: the disk is full or read-only, or another program holds the lock; nothing was written.
     """
+    if not _may_write.get():
+        raise NotAllowed(said("this token may only read: use one that may also act"))
     return store.writing()
+
+
+@contextmanager
+def reading_only() -> Iterator[None]:
+    """Refuse every transaction that writes in the `with` block, also in threads that its requests start."""
+    before = _may_write.set(False)
+    try:
+        yield
+    finally:
+        _may_write.reset(before)
 
 
 def reading(store: Store) -> AbstractContextManager[Database]:

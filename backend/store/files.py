@@ -128,6 +128,8 @@ def _remove(part: Path) -> None:
 
 
 SECRET_TABLE = "campaign_secret"
+NEVER_COPIED = (SECRET_TABLE, "personal_token")
+"""Tables whose rows are in no copy of the database, because a copy must not open or replace the running project."""
 
 
 def read_secret(db: Database) -> bytes | None:
@@ -149,15 +151,16 @@ def ensure_secret(db: Database) -> bytes:
     return read_secret(db) or secret
 
 
-def remove_secret(file: Path) -> None:
-    """Remove the campaign's secret from a copy of a database, and overwrite its bytes in the file.
+def remove_secrets(file: Path) -> None:
+    """Remove the campaign's secret and everybody's tokens from a copy of a database, and overwrite their bytes.
 
-    Nothing happens if the copy has an older schema, which has no secret.
+    A copy with an older schema may lack some of these tables.
 
     Raises:
         sqlite3.Error: the copy cannot be read or written.
     """
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [SECRET_TABLE]).fetchone():
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute(f"DELETE FROM {SECRET_TABLE}")
+        connection.execute("PRAGMA secure_delete = ON")
+        for table in NEVER_COPIED:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
+                connection.execute(f"DELETE FROM {table}")
