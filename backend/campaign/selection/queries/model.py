@@ -126,13 +126,13 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class QueryReport:
-    """The result of a draw: the number of queries in each split, own ones included, and more counts.
+    """The result of a draw: the number of queries in each split, and more counts.
 
-    `rewritten` says whether the drawn queries come from rewritten captions. `removed` counts captions that may not
-    train, because a validation or test query has their text. `repeats` counts training queries with the text of an
-    earlier one, `merged` captions that were merged into a training query. `first` has the first queries to be judged,
-    for a preview. `long` has the lengths of the queries that are longer than `LONG_QUERY`. With `dry_run` nothing was
-    written.
+    `own` counts queries that a person brings; they are also counted in their splits. `rewritten` says whether the drawn
+    queries come from rewritten captions. `removed` counts captions that may not become training queries, because a
+    validation or test query has their text. `repeats` counts training queries with the text of an earlier one, `merged`
+    captions that were merged into a training query. `first` has the first queries to be judged, for a preview. `long`
+    has the lengths of the queries that are longer than `LONG_QUERY`. With `dry_run` nothing was written.
     """
 
     val: int
