@@ -1,10 +1,11 @@
 """ASGI middleware that rejects requests and websockets without a session of a signed-in user.
 
 `Guard` wraps the whole app and stores the signed-in user in the request's scope, where the routes find them. Under
-/api/ a personal token takes the place of the session: cookies do not count there, and tokens count nowhere else. It adds
-the security headers to every response, the Content-Security-Policy among them. It also turns errors that routes raise
-into responses: 403 for what this user may not do, 429 for too many requests, 503 if the database is unavailable, 507 if
-there is no room for a clip. `websocket.py` checks the messages of a websocket.
+/api/ a personal token takes the place of the session: cookies do not count there, and tokens count nowhere else.
+
+The guard adds the security headers to every response, the Content-Security-Policy among them. It also turns errors that
+routes raise into responses: 403 for what this user may not do, 429 for too many requests, 503 if the database is
+unavailable, 507 if there is no room for a clip. `websocket.py` checks the messages of a websocket.
 """
 
 import logging
