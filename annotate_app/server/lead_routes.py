@@ -194,6 +194,8 @@ KINDS = {
     "files": UploadKind("files", marked("an annotation file"), (".json", ".jsonl", ".csv", ".txt"), 2 * GIB),
     "pooled": UploadKind("pooled", "a run", (".json", ".jsonl", ".csv", ".txt", ".trec", ".gz"), 2 * GIB),
 }
+SENT_BY_PROGRAMS = UploadKind("cache/sent", marked("a file"), (), 2 * GIB)
+"""Files that a program sends for one call, which are deleted after it. Their names may end in anything."""
 
 
 def sent_files(project: Project, kind: str) -> list[Path]:
@@ -231,21 +233,12 @@ class Uploads:
 
         Answers 201, or 409 if the file exists, 413 if it is too large, and 507 if the disk has no room.
         """
-        name = nfc(request.path_params["name"])
         refusal = await self._refusal(request, request.headers.get("content-length", ""))
         if refusal is not None:
             return refusal
-        try:
-            return await self._receive(request, KINDS[request.path_params["kind"]], name)
-        except ClientDisconnect:
-            return error_response(400, tr("{name} arrived incomplete. Send it again.", name=name))
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                return error_response(507, _no_room(name))
-            return error_response(
-                500,
-                tr("{name} cannot be written ({strerror}). Nothing was kept.", name=name, strerror=error.strerror),
-            )
+        kind = KINDS[request.path_params["kind"]]
+        target = self._project().folder / kind.folder / nfc(request.path_params["name"])
+        return await receive_file(request, kind, target) or Response(status_code=201)
 
     async def _refusal(self, request: Request, announced: str) -> Response | None:
         """Return the error response to an upload, or None if it may start; create the folder for it.
@@ -261,42 +254,66 @@ class Uploads:
             return error_response(404, tr("This kind of file cannot be uploaded."))
         if message := wrong_name(kind, name):
             return error_response(400, message)
-        size = int(announced) if announced.isascii() and announced.isdecimal() else 0
-        if size > kind.most_bytes:
-            return error_response(413, _too_large(kind, name))
-        target = project.folder / kind.folder / name
-        try:
-            make_private_folder(target.parent)
-        except OSError as error:
-            return error_response(500, tr("{name} cannot be written ({strerror}).", name=name, strerror=error.strerror))
-        if target.exists():
-            return error_response(409, _already_exists(name))
-        if shutil.disk_usage(target.parent).free < size + KEPT_FREE_BYTES:
-            return error_response(507, _no_room(name))
-        return None
+        return cannot_store(kind, project.folder / kind.folder / name, announced)
 
-    async def _receive(self, request: Request, kind: UploadKind, name: str) -> Response:
-        target = self._project().folder / kind.folder / name
-        with ExitStack() as stack:
-            part = await run_in_threadpool(_part, target, stack)
-            received, chunks = 0, bytearray()
-            async for chunk in sent_chunks(request):
-                received += len(chunk)
-                chunks += chunk
-                if received > kind.most_bytes:
-                    return error_response(413, _too_large(kind, name))
-                if len(chunks) >= _AT_ONCE_BYTES:
-                    await run_in_threadpool(_write, part, bytes(chunks), target)
-                    chunks.clear()
-            await run_in_threadpool(_write, part, bytes(chunks), target)
-            if not received:
-                return error_response(400, tr("{name} is empty.", name=name))
-            await run_in_threadpool(part.close)
-            if target.exists():  # another lead uploaded one of this name in the meantime
-                return error_response(409, _already_exists(name))
-            make_private(Path(part.name))
-            Path(part.name).replace(target)
-        return Response(status_code=201)
+
+def cannot_store(kind: UploadKind, target: Path, announced: str) -> Response | None:
+    """Return the error response to an upload, or None if it may start; create the folder for it.
+
+    `target` is where the file goes. `announced` is the size in bytes that the sender states, as text.
+    """
+    name = target.name
+    size = int(announced) if announced.isascii() and announced.isdecimal() and len(announced) < 20 else 0
+    if size > kind.most_bytes:
+        return error_response(413, _too_large(kind, name))
+    try:
+        make_private_folder(target.parent)
+    except OSError as error:
+        return error_response(500, tr("{name} cannot be written ({strerror}).", name=name, strerror=error.strerror))
+    if target.exists():
+        return error_response(409, _already_exists(name))
+    if shutil.disk_usage(target.parent).free < size + KEPT_FREE_BYTES:
+        return error_response(507, _no_room(name))
+    return None
+
+
+async def receive_file(request: Request, kind: UploadKind, target: Path) -> Response | None:
+    """Store the body of a request as the file `target`; return None, or the error response if that fails."""
+    try:
+        return await _receive(request, kind, target)
+    except ClientDisconnect:
+        return error_response(400, tr("{name} arrived incomplete. Send it again.", name=target.name))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return error_response(507, _no_room(target.name))
+        return error_response(
+            500,
+            tr("{name} cannot be written ({strerror}). Nothing was kept.", name=target.name, strerror=error.strerror),
+        )
+
+
+async def _receive(request: Request, kind: UploadKind, target: Path) -> Response | None:
+    name = target.name
+    with ExitStack() as stack:
+        part = await run_in_threadpool(_part, target, stack)
+        received, chunks = 0, bytearray()
+        async for chunk in sent_chunks(request):
+            received += len(chunk)
+            chunks += chunk
+            if received > kind.most_bytes:
+                return error_response(413, _too_large(kind, name))
+            if len(chunks) >= _AT_ONCE_BYTES:
+                await run_in_threadpool(_write, part, bytes(chunks), target)
+                chunks.clear()
+        await run_in_threadpool(_write, part, bytes(chunks), target)
+        if not received:
+            return error_response(400, tr("{name} is empty.", name=name))
+        await run_in_threadpool(part.close)
+        if target.exists():  # another lead uploaded one of this name in the meantime
+            return error_response(409, _already_exists(name))
+        make_private(Path(part.name))
+        Path(part.name).replace(target)
+    return None
 
 
 def wrong_name(kind: UploadKind, name: str) -> str:
@@ -305,7 +322,7 @@ def wrong_name(kind: UploadKind, name: str) -> str:
         return tr("{name!r} is not a valid file name.", name=name)
     if len(name.encode()) > _LONGEST_NAME:
         return tr("The name {name}… is too long. Shorten it.", name=name[:40])
-    if PurePosixPath(name).suffix.lower() not in kind.extensions:
+    if kind.extensions and PurePosixPath(name).suffix.lower() not in kind.extensions:
         return tr(
             "{name} is not {what}: its name must end in one of {endings}.",
             name=name,

@@ -20,7 +20,7 @@ import math
 import time
 from bisect import insort
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TypeVar
@@ -154,6 +154,21 @@ def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
         raise BodyRefused(_parse_error(f"{_DEEP}.")) from error
 
 
+def parsed_query(query: Mapping[str, str | list[str]], kind: type[_Kind]) -> _Kind:
+    """Convert the parameters of an address, which are texts, to a value of the type `kind`.
+
+    Raises:
+        BodyRefused: a parameter does not match `kind`, or `parsed` would refuse its value.
+    """
+    try:
+        sent = msgspec.convert(query, kind, strict=False)
+    except msgspec.MsgspecError as error:
+        raise BodyRefused(_parse_error(error)) from error
+    if why := _problem_in(msgspec.to_builtins(sent)):
+        raise BodyRefused(_parse_error(f"{why}."))
+    return sent
+
+
 _DEEP = "it is nested too deeply"
 
 
@@ -173,7 +188,7 @@ def _problem_in(content: object) -> str:
                 if len(value) > LONGEST:
                     return "a text in it is too long"
             elif isinstance(value, int | float):
-                if abs(value) > LARGEST:
+                if not abs(value) <= LARGEST:  # also true of NaN
                     return "a number in it is too large"
             elif isinstance(value, list):
                 below += value

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, T
 
 from backend.api import accounts, corpus, release, work
 from backend.api.model import Caller, Needs, Operation, Records
+from backend.api.over_http import OverHttp
 from backend.campaign.nouns import OPERATOR
 from backend.core import extras
 
@@ -80,20 +81,41 @@ class Campaign:
         transport: how the campaign is reached.
     """
 
-    def __init__(self, folder: str | Path, *, person: str | None = None) -> None:
-        """Open the project in a folder.
+    def __init__(
+        self,
+        place: str | Path,
+        *,
+        person: str | None = None,
+        token: str | None = None,
+        timeout_s: float = 3600.0,
+        allow_http: bool = False,
+    ) -> None:
+        """Open the project in a folder, or reach the one that a server runs.
 
         Args:
-            folder: the folder of the project.
-            person: the name of the person who acts, which goes on record; see `people`. Without it, the operator acts,
-                who may do what commands do.
+            place: the folder of the project, or the address of the server, which begins with `https://`.
+            person: for a folder, the name of the person who acts, which goes on record; see `people`. Without it, the
+                operator acts, who may do what commands do.
+            token: for a server, a personal token. Its owner acts.
+            timeout_s: for a server, the longest time without any answer, in seconds. An import may take minutes.
+            allow_http: whether the address of another machine may begin with `http://`, so that the token is sent
+                unencrypted.
 
         Raises:
             ProjectError: there is no project in the folder, or no such person in the project.
             SchemaOutOfDate: an older or newer version of ReelRank wrote the database.
-            ImportError: the extra `app` is not installed.
+            ValueError: the address or the token cannot be one, or these arguments do not go together.
+            ImportError: for a folder, the extra `app` is not installed.
         """
-        self.transport: Transport = InThisProcess(Path(folder), person)
+        self.transport: Transport
+        if isinstance(place, str) and place.lower().startswith(("http://", "https://")):
+            if token is None or person is not None:
+                raise ValueError("a server is reached with a token, whose owner acts: pass token, and no person")
+            self.transport = OverHttp(place, token, OPERATIONS, timeout_s=timeout_s, allow_http=allow_http)
+            return
+        if token is not None:
+            raise ValueError("a token is for a server, whose address begins with https://")
+        self.transport = InThisProcess(Path(place), person)
 
     @classmethod
     def create(

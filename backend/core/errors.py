@@ -104,6 +104,10 @@ class ClusterUnavailable(ReelRankError, OSError):
     """A cluster cannot do the work: no scheduler or worker answers, or a worker lacks this program or a file."""
 
 
+class ServerUnavailable(ReelRankError, OSError):
+    """A server that runs a campaign cannot be reached, or does not answer as one."""
+
+
 class EncoderUnavailable(ReelRankError, OSError):
     """A sentence encoder could not be loaded; the text names one that works offline."""
 

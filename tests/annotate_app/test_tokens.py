@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from annotate_app.server.api import api_routes
+from annotate_app.server.api import Programs
 from annotate_app.session import bearer
 from annotate_app.session.guard import person_of, token_of
 from annotate_app.session.request_limits import MOST_PROGRAMS_AT_ONCE
@@ -53,7 +53,10 @@ def at_now(real_project: SmallProject, monkeypatch: pytest.MonkeyPatch) -> list[
 class TestAccount:
     @pytest.fixture
     def client(self, real_project: SmallProject) -> Iterator[TestClient]:
-        routes = [*Sessions(lambda: real_project.project, lambda: NOW).routes(), *api_routes()]
+        routes = [
+            *Sessions(lambda: real_project.project, lambda: NOW).routes(),
+            *Programs(lambda: real_project.project).routes(),
+        ]
         with browsing(real_project.project, routes, real_project.tokens["Ana"]) as found:
             yield found
 
@@ -247,7 +250,7 @@ class TestScopes:
             Route("/api/act", answering(act), methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
             Route("/api/read", answering(read)),
             Route("/api/seen", answering(seen)),
-            *api_routes(),
+            *Programs(lambda: real_project.project).routes(),
         ]
         with browsing(project, routes) as found:
             yield found

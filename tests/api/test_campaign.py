@@ -1,10 +1,11 @@
-"""A campaign by script: from an empty folder to a leaderboard, with what commands print, over JSON, and as anybody."""
+"""A campaign by script: from an empty folder to a leaderboard, as commands print it, over JSON and HTTP, as anybody."""
 
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from backend.core.errors import InputError, NotAllowed, Overtaken, ProjectError
 from backend.core.messages import as_text
 from backend.encoders import sentence
 from commands import reelrank
+from over_http import run_here, served, token_of
 from over_json import OverJson
 from reelrank import Campaign, evaluate
 from support import MOMENTS, NOW, Judging, WordEncoder, grade_all, have_read, person_of
@@ -31,21 +33,23 @@ ROOT = Path(__file__).parents[2]
 Opened = Callable[[Path, str | None], Campaign]
 
 
-@pytest.fixture(params=["in this process", "over JSON"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
-    """Opens a campaign as a person, or as the operator."""
-    campaigns: list[Campaign] = []
+@pytest.fixture(params=["in this process", "over JSON", "over HTTP"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
+    """Opens a campaign as a person, or as the operator. A server knows no operator: there it is a lead named Olga."""
+    with ExitStack() as stack:
 
-    def open_(folder: Path, person: str | None = None) -> Campaign:
-        if request.param == "over JSON":
-            campaigns.append(Campaign.over(OverJson(folder, person, tmp_path / "spool")))
-        else:
-            campaigns.append(Campaign(folder, person=person))
-        return campaigns[-1]
+        def open_(folder: Path, person: str | None = None) -> Campaign:
+            if request.param == "over JSON":
+                campaign = Campaign.over(OverJson(folder, person, tmp_path / "spool"))
+            elif request.param == "over HTTP":
+                run_here(monkeypatch)
+                url = stack.enter_context(served(folder))
+                campaign = Campaign(url, token=token_of(folder, person or "Olga"))
+            else:
+                campaign = Campaign(folder, person=person)
+            return stack.enter_context(campaign)
 
-    yield open_
-    for campaign in campaigns:
-        campaign.close()
+        yield open_
 
 
 @pytest.fixture
@@ -105,7 +109,8 @@ def test_from_an_empty_folder_to_a_leaderboard(opened: Opened, words: None, tmp_
 
     assert plain(campaign.status()) == printed("status", folder, "--json")
     assert campaign.status()["pairs"]["consensus"] == 60
-    assert {one.person.name: (one.person.role.value, one.judgements) for one in campaign.people()} == {
+    everybody = {one.person.name: (one.person.role.value, one.judgements) for one in campaign.people()}
+    assert {name: one for name, one in everybody.items() if name != "Olga"} == {
         "Lea": ("lead", 0),
         "Anna": ("annotator", 60),
         "Boris": ("annotator", 60),
