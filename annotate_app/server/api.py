@@ -14,7 +14,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -28,17 +28,20 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.language import as_json, marked, tr, translate_message
 from annotate_app.server.answers import error_response, json_answer
 from annotate_app.server.lead_routes import SENT_BY_PROGRAMS, cannot_store, receive_file, wrong_name
+from annotate_app.session.addresses import base_path
 from annotate_app.session.guard import person_of, token_of
 from annotate_app.session.request_limits import MAX_JSON_BYTES, BodyRefused, body, parsed, parsed_query
 from backend.api.campaign import OPERATIONS
 from backend.api.model import Caller, Needs, Operation
+from backend.api.openapi import Me, SentFile, arguments_of, document, method_of
+from backend.api.over_http import Refusal
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.permissions import lead_of
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.tokens.model import TokenScope
 from backend.campaign.setup.tokens.personal_tokens import limited_to
 from backend.core import processes
-from backend.core.errors import InputError, NotAllowed, ProjectError, ReelRankError, StoreUnavailable
+from backend.core.errors import InputError, NotAllowed, Problem, ProjectError, ReelRankError, StoreUnavailable
 from backend.core.messages import as_text, said
 from backend.core.typed_text import nfc
 
@@ -72,6 +75,7 @@ class Programs:
         """Return the routes; the last one answers every address below /api/ that is not one of them."""
         return [
             Route("/api/me", self.me),
+            Route("/api/openapi.json", self.openapi),
             Route("/api/operations/{name}", self.operation, methods=["GET", "POST"]),
             Route("/api/files/{name}", self.file, methods=["POST"]),
             Route("/api/{rest:path}", _nothing),
@@ -81,14 +85,12 @@ class Programs:
         """Answer who the token acts for and what it may do. `expires_at` is in seconds since 1970."""
         token = token_of(request)
         return json_answer(
-            {
-                "name": token.owner.name,
-                "role": token.owner.role.value,
-                "token": token.name,
-                "scope": token.scope.value,
-                "expires_at": token.expires_at,
-            }
+            Me(token.owner.name, token.owner.role.value, token.name, token.scope.value, token.expires_at)
         )
+
+    async def openapi(self, request: Request) -> Response:
+        """Answer with the description of all this as an OpenAPI document."""
+        return json_answer(document(base_path()))
 
     async def operation(self, request: Request) -> Response:
         """Call an operation with the arguments of the request, and answer with its result.
@@ -99,7 +101,7 @@ class Programs:
         operation = OPERATIONS.get(request.path_params["name"])
         if operation is None:
             return error_response(404, tr(_NOTHING))
-        method = "POST" if operation.acts else "GET"
+        method = method_of(operation)
         if request.method != method:
             refusal = error_response(405, tr(_METHOD, method=method))
             refusal.headers["Allow"] = method
@@ -116,7 +118,7 @@ class Programs:
         with _sent_files(folder) as file_of:
             try:
                 for name in operation.files:
-                    if arguments.get(name) is not None:
+                    if arguments[name] is not None:
                         arguments[name] = file_of(arguments[name])
                 answer = await self._answer(request, operation, arguments)
             except (NotAllowed, StoreUnavailable):
@@ -151,7 +153,7 @@ class Programs:
         if refusal is not None:
             shutil.rmtree(target.parent, ignore_errors=True)
             return refusal
-        answer = json_answer({"file": f"{target.parent.name}/{name}"})
+        answer = json_answer(SentFile(f"{target.parent.name}/{name}"))
         answer.status_code = 201
         return answer
 
@@ -167,7 +169,7 @@ async def _arguments(request: Request, operation: Operation) -> dict[str, Any]:
         BodyRefused: an argument is missing, unknown, or of another type.
         HTTPException: 413 too large, 408 too slow, 415 not JSON.
     """
-    kind = arguments_of(operation.name)
+    kind = arguments_of(operation)
     if operation.acts:
         raw = await body(request, MAX_JSON_BYTES)
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -180,27 +182,7 @@ async def _arguments(request: Request, operation: Operation) -> dict[str, Any]:
         if twice := [name for name in query if name not in lists and len(query.getlist(name)) > 1]:
             raise BodyRefused(tr("The request could not be read: {error}", error=f"{twice[0]} is given twice."))
         sent = parsed_query(last, kind)
-    values = {name: getattr(sent, name) for name in operation.signature.parameters}
-    return {name: value for name, value in values.items() if value is not msgspec.UNSET}
-
-
-@cache
-def arguments_of(name: str) -> type[msgspec.Struct]:
-    """Return the type of the arguments of an operation, in which a file is the text that `Programs.file` answers.
-
-    Optional arguments that were not sent are UNSET.
-    """
-    operation = OPERATIONS[name]
-    fields: list[Any] = []
-    for argument in operation.signature.parameters.values():
-        kind = argument.annotation
-        if argument.name in operation.files:
-            kind = str if argument.default is argument.empty else str | None
-        if argument.default is argument.empty:
-            fields.append((argument.name, kind))
-        else:
-            fields.append((argument.name, kind | msgspec.UnsetType, msgspec.UNSET))
-    return msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+    return {name: getattr(sent, name) for name in operation.signature.parameters}
 
 
 @contextmanager
@@ -243,11 +225,11 @@ def _refused(refusal: ReelRankError, folders: list[Path]) -> Response:
         return message
 
     problems = refusal.problems if isinstance(refusal, InputError) else ()
-    content = {
-        "error": type(refusal).__name__,
-        "message": shown(str(refusal)),
-        "problems": [{"file": shown(one.file), "row": one.row, "message": shown(one.message)} for one in problems],
-    }
+    content = Refusal(
+        error=type(refusal).__name__,
+        message=shown(str(refusal)),
+        problems=[Problem(shown(one.file), one.row, shown(one.message)) for one in problems],
+    )
     return Response(as_json(content), 422, {"Cache-Control": "no-store"}, "application/json")
 
 

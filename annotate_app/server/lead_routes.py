@@ -194,7 +194,7 @@ KINDS = {
     "files": UploadKind("files", marked("an annotation file"), (".json", ".jsonl", ".csv", ".txt"), 2 * GIB),
     "pooled": UploadKind("pooled", "a run", (".json", ".jsonl", ".csv", ".txt", ".trec", ".gz"), 2 * GIB),
 }
-SENT_BY_PROGRAMS = UploadKind("cache/sent", marked("a file"), (), 2 * GIB)
+SENT_BY_PROGRAMS = UploadKind("cache/sent", "", (), 2 * GIB)
 """Files that a program sends for one call, which are deleted after it. Their names may end in anything."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
+from inspect import formatannotation
 from pathlib import Path
 from string import Template
 from urllib.parse import urlencode
@@ -22,6 +23,9 @@ from annotate_app.session import oidc
 from annotate_app.session.addresses import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH, base_path, full_path, set_cookie
 from annotate_app.session.auth import ROLES
 from annotate_app.session.request_limits import form as form_of
+from backend.api.campaign import OPERATIONS
+from backend.api.model import Operation
+from backend.api.openapi import described, method_of, permission
 from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
 from backend.campaign.setup.serving.first_project import ENCODERS, scales
@@ -42,7 +46,7 @@ _TOKENS_HELP = marked(
 )
 _TOKENS_END = marked("A new password revokes all your tokens, and so does signing out everywhere.")
 _PATH = "/session/language"
-ACCOUNT_PATH, TOKENS_PATH = "/session/account", "/session/tokens"
+ACCOUNT_PATH, TOKENS_PATH, PROGRAMS_PATH = "/session/account", "/session/tokens", "/session/programs"
 _YEAR_S = 365 * 86_400
 _PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
 _CSP = (
@@ -212,7 +216,9 @@ def _token_section(request: Request, section: TokenSection) -> str:
     is_open = " open" * bool(section.tokens or section.fields)
     return (
         f'<section id="tokens"><details{is_open}><summary><h2>{tr("Personal tokens")}</h2></summary>'
-        f'<p class="note">{tr(_TOKENS_HELP)}</p><ul class="tokens">{listed}</ul>{form}</details></section>'
+        f'<p class="note">{tr(_TOKENS_HELP)}</p>'
+        f'<p class="note"><a href="{full_path(PROGRAMS_PATH)}">{tr("What programs can do")}</a></p>'
+        f'<ul class="tokens">{listed}</ul>{form}</details></section>'
     )
 
 
@@ -228,6 +234,42 @@ def _token_row(request: Request, token: PersonalToken, now: float) -> str:
         f'<p class="note">{works} {used}</p><input type="hidden" name="key" value="{escape(token.key)}">'
         f'{_csrf(request)}<button type="submit" class="quiet" aria-label="{label}">{tr("Revoke")}</button></form></li>'
     )
+
+
+def programs_page(request: Request) -> Response:
+    """Return the page that lists what programs can ask for, each with its arguments and its result.
+
+    Its texts are those of `help(Campaign)`, which are in English.
+    """
+    about = tr("A program with your token may do what you may do. Click a name to read about its arguments and result.")
+    content = (
+        f'<p class="about">{about}</p>'
+        f'<p class="about"><a href="{full_path(ACCOUNT_PATH)}#tokens">{tr("Personal tokens")}</a></p>'
+        f'<div class="operations" lang="en">{"".join(map(_operation, OPERATIONS.values()))}</div>'
+    )
+    return _page(request, tr("What programs can do"), content, 200, path=PROGRAMS_PATH)
+
+
+def _operation(operation: Operation) -> str:
+    about, texts = described(operation)
+    arguments = "".join(
+        f"<dt><code>{one.name}: {'file' if one.name in operation.files else _kind(one.annotation)}</code></dt>"
+        f"<dd>{escape(texts.get(one.name, ''))}</dd>"
+        for one in operation.signature.parameters.values()
+    )
+    result = operation.signature.return_annotation
+    return (
+        f'<details id="{operation.name}"><summary><code>{operation.name}</code></summary>'
+        f"<p><code>{method_of(operation)} {escape(full_path(f'/api/operations/{operation.name}'))}</code></p>"
+        f"<p>{escape(about)}</p><p>{escape(permission(operation))}</p>"
+        + (f"<dl>{arguments}</dl>" if arguments else "")
+        + f"<p>Result: <code>{_kind(result)}</code></p></details>"
+    )
+
+
+def _kind(annotation: object) -> str:
+    """Return the name of a type as HTML, without the modules in it."""
+    return escape(re.sub(r"\b(?:\w+\.)+(?=\w)", "", formatannotation(annotation)))
 
 
 def _single_sign_on(query: dict[str, str]) -> str:

@@ -34,6 +34,7 @@ from annotate_app.session.addresses import (
 from annotate_app.session.guard import is_own_page
 from annotate_app.session.plain_pages import (
     ACCOUNT_PATH,
+    PROGRAMS_PATH,
     TOKENS_PATH,
     TokenSection,
     account_page,
@@ -108,6 +109,7 @@ class Sessions:
             Route("/session/new-project/{token}", _used_link),
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
             Route(ACCOUNT_PATH, self.account),
+            Route(PROGRAMS_PATH, self.programs),
             Route("/session/password", self.change_password, methods=["POST"]),
             Route(TOKENS_PATH, self.make_token, methods=["POST"]),
             Route(f"{TOKENS_PATH}/revoke", self.revoke_token, methods=["POST"]),
@@ -191,6 +193,12 @@ class Sessions:
             return RedirectResponse(SIGN_IN_PATH, 303)
         done = next((tr(said) for name, said in _DONE.items() if name in request.query_params), "")
         return await self._account_page(request, person, done=done)
+
+    async def programs(self, request: Request) -> Response:
+        """Show what programs can ask for to a signed-in user, or redirect to the sign-in page."""
+        if await self._person(request) is None:
+            return RedirectResponse(SIGN_IN_PATH, 303)
+        return plain_pages.programs_page(request)
 
     async def change_password(self, request: Request) -> Response:
         """Change the user's password, if they give the current one. A wrong one counts as a failed sign-in."""

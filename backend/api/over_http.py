@@ -38,18 +38,16 @@ _CONNECTION_ERRORS = (OSError, http.client.HTTPException)
 _Answer = TypeVar("_Answer")
 
 
-class _Problem(msgspec.Struct):
-    file: str
-    row: int | None
-    message: str
+class Refusal(msgspec.Struct, kw_only=True):
+    """The body of each answer that is an error.
 
-
-class _Refusal(msgspec.Struct):
-    """Body of an answer that is an error. `error` names the class of errors; it is empty for errors of HTTP itself."""
+    `message` is for people. An operation that refuses (422) also gives the class of its `error`, and the `problems` of
+    a file.
+    """
 
     message: str
     error: str = ""
-    problems: list[_Problem] = []
+    problems: list[Problem] = []
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -191,9 +189,9 @@ class OverHttp:
         """Return the exception that stands for an answer which is an error."""
         with answer:
             try:
-                refusal = msgspec.json.decode(answer.read(_LONGEST_REFUSAL), type=_Refusal)
+                refusal = msgspec.json.decode(answer.read(_LONGEST_REFUSAL), type=Refusal)
             except (msgspec.MsgspecError, UnicodeDecodeError, *_CONNECTION_ERRORS):
-                refusal = _Refusal(f"HTTP {answer.code}")
+                refusal = Refusal(message=f"HTTP {answer.code}")
         message = refusal.message
         if 300 <= answer.code < 400:
             place = answer.headers.get("Location", "")
@@ -201,7 +199,7 @@ class OverHttp:
         if answer.code == 422:
             kind = getattr(errors, refusal.error, None)
             if kind is InputError:
-                return InputError([Problem(one.file, one.row, one.message) for one in refusal.problems])
+                return InputError(refusal.problems)
             if isinstance(kind, type) and issubclass(kind, ReelRankError):
                 return kind(message)
             return errors.ProjectError(message)

@@ -31,6 +31,8 @@ from websockets.sync.client import connect
 import backend
 from annotate_app.server.api import Programs
 from app_server import AppServer
+from backend.api.campaign import OPERATIONS
+from backend.api.model import Needs
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.staffing import assign, pause_person, suspend, unassign
 from backend.campaign.monitoring.hours.report import hours
@@ -112,7 +114,7 @@ def interface_for_programs(keys: list[str]) -> list[str]:
         re.sub(r"\{[^}]*\}", part, route.path)
         for route in Programs(lambda: pytest.fail("nothing is asked")).routes()
         if isinstance(route, Route)
-        for part in ("1", "Mallory", "val", "test", *keys)
+        for part in ("1", "Mallory", "val", "test", *OPERATIONS, *keys)
     }
     nouns = ("candidates", "captions", "similarity", "judgements", "people", "queries", "pairs", "release", "events")
     return sorted(paths) + [f"/api/{noun}" for noun in nouns]
@@ -390,6 +392,32 @@ def test_a_token_that_reads_changes_nothing_and_one_of_a_suspended_person_is_non
     suspend(attack.project, lead, mallory.annotator_id, True, now=time.time())
     for token in (reads, acts):
         assert httpx.get(f"{url}/api/me", headers=token).status_code == 401
+
+
+@pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if one.needs is not Needs.ANNOTATOR])
+def test_no_operation_of_leads_answers_an_annotator(attack: Attack, name: str) -> None:
+    """Whatever the arguments are, and however they come."""
+    before = attack.sql("SELECT count(*) FROM event")
+    url = f"{attack.server.url}/api/operations/{name}"
+    for arguments in ({}, {"name": "Mallory"}, {"query_id": 1}, {"file": "../../reelrank.db"}, {"unknown": []}):
+        for method in ("GET", "POST"):
+            sent = {"params": arguments} if method == "GET" else {"json": arguments}
+            answer = httpx.request(method, url, headers=bearing(attack.token), **sent)  # type: ignore[arg-type]
+            expected = 403 if (method == "POST") == OPERATIONS[name].acts else 405
+            assert answer.status_code == expected
+            assert set(answer.json()) == {"message"}
+            assert "Traceback" not in answer.text
+    assert attack.sql("SELECT count(*) FROM event") == before
+
+
+def test_what_an_annotator_may_ask_for_is_their_own_work_alone(attack: Attack) -> None:
+    token = bearing(attack.token)
+    work = httpx.get(f"{attack.server.url}/api/operations/my_work", headers=token)
+    assert work.status_code == 200
+    assert sum(work.json()["grades"]) == work.json()["in_all"] > 100
+    sent = httpx.post(f"{attack.server.url}/api/files/a.json", headers=token, content=b"{}")
+    assert sent.status_code == 403
+    assert not (attack.server.project / "cache" / "sent").exists()
 
 
 def test_no_header_smuggles_a_token_or_stops_the_server(attack: Attack) -> None:
