@@ -22,7 +22,7 @@ def add(
         str, option("--secret", "The secret that signs messages, whsec_ and base64. Default: a new one.")
     ] = "",
 ) -> None:
-    """Add a webhook: a program that is told of finished batches, releases and quality flags.
+    """Add a webhook, which tells a program of batches, releases and flags.
 
     The secret is printed once. Messages are signed as Standard Webhooks says, and sent while the project is served.
 
