@@ -139,10 +139,13 @@ def done_as_lead(action: Callable[[Project, Person], object], problem: str) -> b
 def lead_callback(
     problem: str,
 ) -> Callable[[Callable[Concatenate[Project, Person, _Args], object]], Callable[_Args, None]]:
-    """Decorate the callback of a lead's button, so that it gets the project and the lead as its first arguments.
+    """Decorate a function, so that it can be the callback of a lead's button.
+
+    The function is called with the project, the lead, and then the arguments that the button passes. If it is refused,
+    `refusal` shows the reason.
 
     Args:
-        problem: session key under which the reason is kept if the action is refused; `refusal` shows it.
+        problem: session key under which the reason of a refusal is kept.
     """
 
     def decorate(action: Callable[Concatenate[Project, Person, _Args], object]) -> Callable[_Args, None]:

@@ -49,7 +49,7 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Draw counts, a line about work that waits for leads, and the list of queries.
+    """Draw counts of queries and pairs, the work that waits for leads, and the list of queries.
 
     If the page's URL has `?query=ID`, draw only that query.
     """
@@ -128,7 +128,7 @@ def _share(review: QueryReview) -> str:
 
 
 def by_rank(relevances: Sequence[int | None]) -> str:
-    """Return HTML with the relevance of each rank, 20 on a line. A pair without a relevance has a dash, not 0."""
+    """Return HTML with the relevances, given by rank, 20 on a line. A dash stands for None (no relevance), not a 0."""
     told = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
     lines = "".join(
         f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"

@@ -36,7 +36,7 @@ _LOOKED = "looked at"
 
 @look.lead_callback("set_up_annotations_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Begin the job that previews the annotation file in the form. The job checks everything and writes nothing."""
+    """Begin the job that previews the annotation file named in the form. It checks everything and writes nothing."""
     asked = _form_options(project, lead)
     title = said("Previewing {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})

@@ -42,7 +42,9 @@ def choose(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def look_at(project: Project, lead: Person, again: bool) -> None:
-    """Begin the job that previews pooling: making the top predictions of the chosen runs candidates. It writes nothing.
+    """Begin the job that previews which candidates the chosen runs would add. The job writes nothing.
+
+    The top predictions of each run become candidates.
 
     Args:
         project: the project.
@@ -57,7 +59,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def take(project: Project, lead: Person) -> None:
-    """Begin the job that makes the top predictions of the previewed runs candidates, as the preview showed."""
+    """Begin the job that adds the candidates of the previewed runs (their top predictions), as the preview showed."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
@@ -240,7 +242,11 @@ def _time(hours: float) -> str:
 
 
 def _runs(project: Project) -> dict[str, Any]:
-    """Return the chosen runs and how to use them: the `CandidateOptions` fields `runs`, `videos`, `depth` and `iou`."""
+    """Return the form's choice of runs as values for `CandidateOptions`, by field name.
+
+    `runs` are run files, and `videos` is a file that maps the video numbers in runs to names. `depth` is the number of
+    predictions taken from each run for a query. `iou` is the overlap from which two predicted spans are one candidate.
+    """
     state = st.session_state
     folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")

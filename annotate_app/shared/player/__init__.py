@@ -101,15 +101,15 @@ def guideline(campaign: Campaign, examples: Sequence[Example] = (), language: st
     """Return the texts of the guideline as plain JSON values, the lowest grade first.
 
     Args:
-        campaign: the campaign with the scale and the questions.
+        campaign: the campaign, whose guideline has the grades and the questions to ask oneself before grading.
         examples: the example clips that leads have chosen for some grades.
         language: the language of the texts; None for the reader's.
 
     Returns:
         `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "choose": heading of the grades,
-        "ask": heading of the questions, "before": their heading in the tutorial, "questions": [{"title", "text"}],
-        "reminders": [text], "example_query": text}`. For a grade with an example clip, `shown` is
-        `{"query", "note", "clip": URL}`, else None. A browser gets nothing else of an example.
+        "ask": heading of the questions, "before": heading of the questions in the tutorial, "questions": [{"title",
+        "text"}], "reminders": [text], "example_query": text}`. For a grade with an example clip, `shown` is `{"query",
+        "note", "clip": URL}`, else None. Further details of an example are not sent to browsers.
     """
     language = current() if language is None else language
     grading = campaign.grading.in_language(language)

@@ -70,8 +70,8 @@ class DeskState(StrEnum):
 class Desk(Generic[First]):
     """What the grading page shows to an annotator: the pairs to grade next, and their progress.
 
-    `previous` is the pair that they graded last, if they may still correct it (for undo after a reload). `today` and
-    `in_all` count the pairs that they have graded.
+    `state` says why there are no pairs, if so. `previous` is the pair that they graded last, if they may still correct
+    it (for undo after a reload). `today` and `in_all` count the pairs that they have graded.
     """
 
     state: DeskState
@@ -141,7 +141,11 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class GradeEvent:
-    """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing."""
+    """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing.
+
+    `elapsed_ms` is the time from the first frame on screen to the key press, and `active_ms` the time of active work.
+    `contexts` counts how often the person watched the seconds around the moment.
+    """
 
     pair: PairKey
     grade: int

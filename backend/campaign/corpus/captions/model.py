@@ -50,8 +50,8 @@ class RewriteSummary:
 def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     """Cut a text and its changed version into pieces, and mark the pieces whose words differ.
 
-    The result is the pieces of `before` and those of `after`. Joined, they give the texts again. If a text has more
-    than `MOST_WORDS` words, all words count as changed.
+    Return (pieces of `before`, pieces of `after`). The pieces of a text, joined, give the text again. If a text has
+    more than `MOST_WORDS` words, all words count as changed.
 
     >>> before, after = differences("Amy's cat naps.", "A woman's cat naps.")
     >>> [piece.text for piece in (*before, *after) if piece.changed]
@@ -234,8 +234,8 @@ class CastLine:
 class RewriteCounts:
     """How many rewritten captions have each status; `accepted`, `waiting` and `rejected` add up to all of them.
 
-    `waiting` ones need a lead's decision. `by_hand` counts accepted rewrites whose text a lead wrote. `retried` counts
-    all rewrites that took more than one attempt.
+    `waiting` counts rewrites that need a lead's decision. `by_hand` counts accepted rewrites whose text a lead wrote.
+    `retried` counts all rewrites that took more than one attempt.
     """
 
     accepted: int
@@ -254,9 +254,9 @@ class RewriteCounts:
 class WaitingRewrite:
     """A rewrite that failed the automatic check and needs a lead's decision.
 
-    `captions` is how many captions have the same published text; one decision covers them all. `caption_id` is the id
-    of the first one's rewrite. `before` and `after` are the published text and the rewrite in pieces, with the
-    differences marked.
+    `published` is the text that was rewritten, and `proposal` the rewrite. `captions` is how many captions have the
+    same published text; one decision covers them all. `caption_id` is the id of the rewrite of the first of them.
+    `before` and `after` are the published text and the rewrite in pieces, with the differences marked.
     """
 
     caption_id: int

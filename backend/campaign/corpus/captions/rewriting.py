@@ -1,4 +1,4 @@
-"""Rewrite published captions without names: generic phrases such as `a woman` replace the names of characters.
+"""Rewrite published captions: replace the names of characters by generic phrases such as `a woman`.
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) rewrites
 each distinct text once. A rewrite that passes the rewrite check is accepted; the others get the rewriter's next
@@ -41,13 +41,14 @@ from backend.store.connection import writing
 
 @dataclass(frozen=True, slots=True)
 class RewriteReport:
-    """The result of rewriting: how many captions were accepted at once or after a retry, wait, or were decided before.
+    """The result of rewriting: how many captions have which status, and which probable names remain.
 
-    `captions` is the number of all captions, the sum of `at_once`, `after_retry`, `waiting` and `decided`. `waiting`
-    ones need a lead's decision, and `decided` ones already had one. `texts` is the number of distinct texts that were
-    rewritten. `changed` is how many captions got a text other than the published one. `unknown` are (probable name that
-    the name mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever`
-    is the use by all runs with the same model, prompt and temperatures.
+    `captions` is the number of all captions, the sum of the next four counts. `at_once` and `after_retry` count
+    captions whose rewrite passed the check, at the first attempt or later. `waiting` counts those that need a lead's
+    decision, and `decided` those that already had one. `texts` is the number of distinct texts that were rewritten.
+    `changed` is how many captions got a text other than the published one. `unknown` are (probable name that the name
+    mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever` is the
+    use by all runs with the same model, prompt and temperatures.
     """
 
     captions: int
@@ -82,17 +83,17 @@ class ByRules:
 
     @property
     def attempts(self) -> int:
-        """Always 1, because the same rules give the same result."""
+        """The largest number of attempts for a caption: always 1, because the same rules give the same result."""
         return 1
 
     @property
     def usage(self) -> Usage:
-        """Always zero, because the rules ask no language model."""
+        """The requests and tokens that this object has used: always 0, because the rules ask no language model."""
         return Usage()
 
     @property
     def usage_ever(self) -> Usage:
-        """Always zero, because the rules ask no language model."""
+        """The requests and tokens that all runs have used: always 0, because the rules ask no language model."""
         return Usage()
 
     def version(self, attempt: int = 1) -> str:
@@ -127,7 +128,7 @@ def rewrite_captions(
     now: float,
     progress: Progress | None = None,
 ) -> RewriteReport:
-    """Rewrite every published caption without names, except those that a lead has decided on. Replace earlier rewrites.
+    """Replace the names in every published caption, except those that a lead has decided on. Replace earlier rewrites.
 
     Args:
         project: the project, with captions.
@@ -220,9 +221,9 @@ def _rewrite_all(
 
 
 def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> Rewrite:
-    """Return the database row for the rewrite of one caption, accepted if the outcome has no reason against it.
+    """Return the database row for the rewrite of one caption; it is accepted if it passed the check.
 
-    If there is no rewrite, the row has the published text, and waits for a lead's decision.
+    If the rewriter gave no text, the row has the published text, and waits for a lead's decision.
     """
     return Rewrite(
         source=caption,

@@ -225,8 +225,8 @@ def _durations(
 ) -> _Durations:
     """Return the duration of every video that the annotation file names.
 
-    A measured duration is preferred to the project's, and that to the file's. `unseen` are the names of videos that
-    could not be measured; no problem is reported if such a video has no duration.
+    A duration measured now comes first, then the one that the project has stored, then the one in the file. `unseen`
+    are the names of videos that could not be measured; no problem is reported if such a video has no duration.
     """
     with reading(project.store) as db:
         known = {new_names.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}

@@ -79,8 +79,8 @@ def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, An
     """Look up whether a grade was stored or refused; `key` identifies the key press that gave it.
 
     Returns:
-        (pair, annotator) of the stored grade, None if it was not stored; and the reason why it was refused for this
-        pair, None if it was not.
+        Two values. The first is (pair, annotator) of the stored grade; None if no grade was stored. The second is the
+        reason for which the grade was refused at this pair; None if it was not refused.
     """
     owner, why = None, None
     for row in db.conn.execute(
@@ -209,8 +209,9 @@ def released_grades(
     """Yield the current grades for a release.
 
     Each is (pair, annotator, grade, round, time in UTC, active_ms, elapsed_ms, contexts, simulated). Rounds count from
-    1: the first two grades, then two more if these disagree, then two more if a lead asks for them. Pairs that were
-    only graded to find out how deep judging must go (probes) are left out.
+    1: the first two grades, then two more if these disagree, then two more if a lead asks for them. `contexts` is how
+    often the person watched the seconds around the moment. Pairs that were only graded to find out how deep judging
+    must go (probes) are left out.
     """
     rows = db.conn.execute(
         "SELECT pair_id, annotator_id, grade, (seat_no + 1) / 2, "
