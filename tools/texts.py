@@ -33,7 +33,8 @@ FOR_ANNOTATORS = (
     *("annotate_app/shared/exam_results.py", "annotate_app/shared/look.py", "annotate_app/shared/wording.py"),
     *("annotate_app/shared/day_chart.py", "annotate_app/screens/grade.py", "annotate_app/screens/my_work.py"),
     *("annotate_app/screens/describe/", "annotate_app/navigation.py"),
-    *("backend/core/", "backend/store/", "backend/media/", "backend/campaign/setup/people/"),
+    *("backend/core/", "backend/store/", "backend/media/"),
+    *("backend/campaign/setup/people/", "backend/campaign/setup/tokens/"),
     *("backend/campaign/judging/", "backend/campaign/desk", "backend/campaign/corpus/describing/"),
     *("backend/campaign/qualification/", "backend/campaign/monitoring/quality/"),
 )
@@ -76,9 +77,10 @@ def texts_in_code() -> Catalog:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
-    """Yield the texts of a file as (context, text, place).
+    """Yield the translatable texts of a file as (context, text, place).
 
-    A text with a plural is a pair. `place` is empty, or says that only leads read the text.
+    The context tells apart equal texts with different translations, and is often empty. A text with a plural is a pair
+    (singular, plural). The place is empty, or says that only leads read the text.
     """
     if path.suffix == ".html":
         markup = _Markup()
@@ -139,7 +141,7 @@ def updated(language: str) -> Catalog:
 
 
 def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
-    """Return two lists of messages without a translation: those that annotators see, and those that only leads see."""
+    """Return the messages without a translation, in two lists: those for annotators, and those for leads only."""
     places = {(message.id, message.context): [path for path, _ in message.locations] for message in texts_in_code()}
     empty = [message for message in catalogue if message.id and not (message.string and all(message.string))]
     needed = [

@@ -38,6 +38,7 @@ from annotate_app.server.answers import (
     takes,
     unreadable_response,
 )
+from annotate_app.server.api import api_routes
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.server.lead_routes import Moments, Rewriting, Uploads, Waiting, menu_route
 from annotate_app.session.guard import person_of
@@ -103,13 +104,13 @@ class _Broken(RequestBody, kw_only=True):
 
 
 class _Exam(RequestBody, kw_only=True):
-    """Body of POST /desk/exam: the step in the qualification exam, to start it, hand it in, or leave its result."""
+    """Body of POST /desk/exam: the step in the qualification exam, to start it, hand it in, or close its result."""
 
     act: ExamAct
 
 
 class Desks(ClipRoutes):
-    """Routes of the grading page. A desk holds the pairs that one annotator is to grade next."""
+    """Routes of the grading page. A desk holds the pairs (each a query and a clip) for an annotator to grade next."""
 
     def __init__(
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
@@ -202,7 +203,7 @@ class Desks(ClipRoutes):
 
     @takes(_Exam)
     async def exam(self, request: Request, sent: _Exam) -> Response:
-        """Start the qualification exam, hand it in, or leave its result; answer with the pairs to grade next.
+        """Start the qualification exam, hand it in, or close its result; answer with the pairs to grade next.
 
         The answers to the exam are saved by `exchange`.
         """
@@ -363,4 +364,5 @@ def own_routes(
         *Rewriting(project).routes(),
         *Uploads(project).routes(),
         menu_route(project, waiting),
+        *api_routes(),
     ]

@@ -22,6 +22,7 @@ from bisect import insort
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
@@ -29,7 +30,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 
 from annotate_app.language import tr, trn
 from backend.core.ids import AnnotatorId
@@ -198,6 +199,8 @@ MOST_AT_ONCE = 8
 """Posted requests of one person under way at a time; uploads do not count."""
 MOST_CLIPS_AT_ONCE = 64
 """Requests of one person for clips and pictures under way at a time. A page makes 25 at most."""
+MOST_PROGRAMS_AT_ONCE = 4
+"""Requests with a person's tokens under way at a time. They count apart, so that programs never stop the browser."""
 REFUSALS_AT_ONCE = 30
 """Refusals of all people together that are sent without delay after a quiet time."""
 REFUSALS_A_SECOND = 10.0
@@ -215,9 +218,9 @@ _T = TypeVar("_T")
 
 
 class RequestLimits:
-    """Limits each user's concurrent requests to one server process, and delays refusals. Used in one event loop.
+    """Limits each user's concurrent requests to one server process, and delays refusals when there are many.
 
-    `clock` returns seconds, of any origin.
+    Used in one event loop. `clock` returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -234,7 +237,7 @@ class RequestLimits:
     def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
         """Count a request as under way while the `with` block runs; a user may have `most` at a time.
 
-        Requests with different `most` are counted apart: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
+        Requests with different `most` are counted separately: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
         requests.
 
         Raises:
@@ -252,7 +255,10 @@ class RequestLimits:
                 del self._under_way[key]
 
     async def delay_refusal(self, person: AnnotatorId) -> None:
-        """Wait until a user's request may be refused; call it for requests that would change something."""
+        """Wait before a user's request is refused, so that a program cannot repeat refused requests quickly.
+
+        Call it for requests that would change something. There is no wait while refusals are rare.
+        """
         before = self._refused.of(person)
         self._refused.add(person, 1)
         now = self._clock()
@@ -286,9 +292,11 @@ class RequestLimits:
 
 
 class RecentUse:
-    """Counts how much each user used of something recently: amounts are added up, and halve every `half_s` seconds.
+    """Counts how much each user recently used of something, such as requests; old usage fades.
 
-    It serves fair scheduling: users who used least come first. `clock` returns seconds, of any origin.
+    Amounts are added up, and the sum halves every `half_s` seconds.
+
+    It serves fair scheduling: users who used least come first. `clock` returns monotonic seconds.
 
     >>> now = [0.0]
     >>> usage = RecentUse(10.0, lambda: now[0])
@@ -328,7 +336,9 @@ class FairChecks:
 
     @contextmanager
     def under_way(self, source: str) -> Iterator[None]:
-        """Count an attempt of a source as under way while the `with` block runs, also while the attempt is delayed.
+        """Count a password attempt as under way while the `with` block runs, including any delay before the check.
+
+        `source` is the address or known browser that makes the attempt.
 
         Raises:
             TooMuch: `MOST_WAITING` attempts of this source are under way.
@@ -344,7 +354,10 @@ class FairChecks:
                 del self._under_way[source]
 
     async def check(self, source: str, check: Callable[[], _T]) -> _T:
-        """Run a slow check in a thread when it is this source's turn, and return its result."""
+        """Run a password check in a thread when it is its source's turn, and return the result of the check.
+
+        `source` is the address or known browser that makes the attempt.
+        """
         turn = anyio.Event()
         self._waiting.setdefault(source, deque()).append(turn)
         self._begin()
@@ -366,6 +379,21 @@ class FairChecks:
                 turns.popleft().set()
             if turns:
                 self._waiting[source] = turns  # behind all others
+
+
+def source_of(connection: HTTPConnection) -> str:
+    """Return the source whose attempts are counted together: an IPv4 address, or the /64 network of an IPv6 one.
+
+    Behind a proxy, the address comes from the proxy's headers if the server trusts it (see docs/operations.md).
+    """
+    host = connection.client.host if connection.client else ""
+    try:
+        ip = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is None:
+        return str(ip_network(f"{ip.compressed.partition('%')[0]}/64", strict=False))
+    return host
 
 
 def too_many(wait_s: int) -> str:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import streamlit as st
 
@@ -24,6 +23,7 @@ from backend.campaign.release.export.model import (
     ReleaseOptions,
     ReleaseSelection,
 )
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
@@ -92,7 +92,7 @@ def inside(selection: ReleaseSelection) -> list[str]:
     )
 
 
-def warnings(counts: dict[str, Any]) -> list[str]:
+def warnings(counts: StatusCounts) -> list[str]:
     """Return warnings that a lead should read before a release, such as how many pairs are not settled yet.
 
     `counts` are the project's counts from `status_counts`, such as the number of pairs by verdict.

@@ -15,6 +15,7 @@ from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
 from backend.campaign.monitoring.hours.report import expected_work
 from backend.campaign.nouns import Person
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.selection.queries.drawing import queries_csv
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
@@ -73,7 +74,7 @@ def choose_sent(names: list[str]) -> None:
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
 
-def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     pairs = sum(counts["pairs"].values())
     if pairs:
         return StepStanding(True, tr("{pairs} handed out", pairs=wording.count_of(pairs, "pair")))
@@ -82,7 +83,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
     return StepStanding(False, tr("none yet"))
 
 
-def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: StatusCounts) -> None:
     if any(counts["batches"].values()):
         way = WayThere("Queries", "", tr("Queries"))
         st.html(

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from annotate_app.language import marked, tr
 from annotate_app.server import jobs
 from annotate_app.server.job_functions import HowToMeasure
 from backend.campaign.nouns import Person
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.selection.candidates.choosing import encoder_name
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import list_jobs
@@ -53,8 +54,8 @@ class SetUpStep(NamedTuple):
 
     key: str
     title: str
-    standing: Callable[[Project, Person, dict[str, Any]], StepStanding]
-    show: Callable[[Project, Person, dict[str, Any]], None]
+    standing: Callable[[Project, Person, StatusCounts], StepStanding]
+    show: Callable[[Project, Person, StatusCounts], None]
     optional: bool = False
     then: Callable[[Job], None] | None = None
 

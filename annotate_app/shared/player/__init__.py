@@ -15,7 +15,7 @@ from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.qualification.guideline.versions import examples
-from backend.campaign.setup.project.model import Campaign
+from backend.campaign.setup.project.model import StoredSettings
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
@@ -97,7 +97,9 @@ def player(
     _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)
 
 
-def guideline(campaign: Campaign, examples: Sequence[Example] = (), language: str | None = None) -> dict[str, Any]:
+def guideline(
+    campaign: StoredSettings, examples: Sequence[Example] = (), language: str | None = None
+) -> dict[str, Any]:
     """Return the texts of the guideline as plain JSON values, the lowest grade first.
 
     Args:

@@ -11,6 +11,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress
 from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.own_measures import AnyMeasure, describe
 from backend.scoring.pools.scoring import Pooled
 from backend.scoring.presets import Options, Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
@@ -22,7 +23,7 @@ def score_benchmark(
     truth: Truth,
     runs: Mapping[str, Run],
     asked: Options,
-    also: Sequence[str] = (),
+    also: Sequence[AnyMeasure] = (),
     *,
     beside: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     narrowing: Narrowing | None = None,
@@ -37,7 +38,7 @@ def score_benchmark(
         truth: the graded moments of each query.
         runs: the runs by name.
         asked: the caller's options, which override the benchmark's.
-        also: names or keys of measures to compute beside the published figures.
+        also: measures to compute beside the published figures.
         beside: the values of figures that do not score moments (such as highlights), by run and by name of the figure.
         narrowing: selects the predictions that count, for example those in a query's pool of videos. None keeps all.
         progress: called with the name of the step, how much of it is done, and its total.
@@ -89,7 +90,9 @@ def score_benchmark(
     whole = [board for board in boards if board and len(board.queries) == len(first.queries)]
     warnings = tuple(dict.fromkeys(warning for board in whole for warning in board.warnings))
     of_runs = {name: {"figures": found} for name, found in values.items()}
-    return replace(first, warnings=warnings, setting=Setting(facts={"benchmark": facts}, of_run=of_runs))
+    own = {name: describe(measure) for _, settings in parts for name, measure in settings.own.items()}
+    setting = Setting(facts={"benchmark": facts} | ({"own_measures": own} if own else {}), of_run=of_runs)
+    return replace(first, warnings=warnings, setting=setting)
 
 
 def score_benchmark_in_pools(
@@ -97,7 +100,7 @@ def score_benchmark_in_pools(
     pooled: Pooled,
     runs: Mapping[str, Run],
     asked: Options,
-    also: Sequence[str] = (),
+    also: Sequence[AnyMeasure] = (),
     *,
     pools: str,
     progress: Progress | None = None,
@@ -118,7 +121,7 @@ def score_benchmark_in_pools(
 
 
 def require_only(
-    benchmark: Benchmark | None, *, asked: bool, truth: bool, pools: bool, also: Sequence[str] = ()
+    benchmark: Benchmark | None, *, asked: bool, truth: bool, pools: bool, also: Sequence[AnyMeasure] = ()
 ) -> None:
     """Refuse options that the benchmark itself decides, and files that it does not use.
 

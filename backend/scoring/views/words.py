@@ -111,12 +111,18 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
         sizes = [(part["statistics"]["queries"], part["truth"]["queries"]) for split, part in parts if split in tested]
         shared = " / ".join(f"{count:,}" for count, _ in sizes)
         of = "" if all(count == every for count, every in sizes) else f" over the {shared} queries that all runs count"
-        left = ", single runs only" if seeds[-1] > 1 else ""
+        left = _clusters(parts) + (", single runs only" if seeds[-1] > 1 else "")
         marks.append(f"†↑ above, †↓ below {first['baseline']}, p < {APART:g} (sign-flip test{of}, Holm{left})")
     if shown.intervals and any("intervals" in run for _, run in alone):
-        marks.append("in brackets 95 % bootstrap intervals")
+        marks.append("in brackets 95 % bootstrap intervals" + _clusters(parts))
     text = "; ".join(marks)
     return [ended(note) for note in (*notes, f"{text[:1].upper()}{text[1:]}") if note]
+
+
+def _clusters(parts: Sequence[tuple[str, Summary]]) -> str:
+    """Return a text that says in which clusters queries were drawn; empty if they were drawn one by one."""
+    clusters = {part.get("statistics", {}).get("clusters", {}).get("by") for _, part in parts} - {None}
+    return f", in whole clusters by {', '.join(sorted(clusters))}" if clusters else ""
 
 
 def _fewer(rows: Sequence[Row], most: int) -> str:

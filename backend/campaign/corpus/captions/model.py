@@ -169,6 +169,35 @@ class Usage:
         return (self.tokens_in * price_in + self.tokens_out * price_out) / 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class RewriteReport:
+    """The result of rewriting: how many captions have which status, and which probable names remain.
+
+    `captions` is the number of all captions, the sum of the next four counts. `at_once` and `after_retry` count
+    captions whose rewrite passed the check, at the first attempt or later. `waiting` counts those that need a lead's
+    decision, and `decided` those that already had one. `texts` is the number of distinct texts that were rewritten.
+    `changed` is how many captions got a text other than the published one. `unknown` are (probable name that the name
+    mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever` is the
+    use by all runs with the same model, prompt and temperatures.
+    """
+
+    captions: int
+    texts: int
+    changed: int
+    at_once: int
+    after_retry: int
+    waiting: int
+    decided: int
+    unknown: tuple[tuple[str, int], ...]
+    usage: Usage
+    usage_ever: Usage
+
+    @property
+    def accepted(self) -> int:
+        """The number of captions whose rewrite passed the rewrite check, at the first attempt or a later one."""
+        return self.at_once + self.after_retry
+
+
 class Rewriter(Protocol):
     """Rewrites captions without specifics such as names, in one attempt or several.
 

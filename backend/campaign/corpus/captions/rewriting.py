@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.decisions import require_no_queries
-from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, Rewriter, Tagger, Usage
+from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, Rewriter, RewriteReport, Tagger, Usage
 from backend.campaign.corpus.captions.name_mapping import known_words, name_mapping_of
 from backend.campaign.corpus.captions.rewrite_check import ByModel, RewriteCheck, RewriteVerdict
 from backend.campaign.corpus.captions.rows import Rewrite
@@ -37,35 +37,6 @@ from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
 from backend.store import events
 from backend.store.connection import writing
-
-
-@dataclass(frozen=True, slots=True)
-class RewriteReport:
-    """The result of rewriting: how many captions have which status, and which probable names remain.
-
-    `captions` is the number of all captions, the sum of the next four counts. `at_once` and `after_retry` count
-    captions whose rewrite passed the check, at the first attempt or later. `waiting` counts those that need a lead's
-    decision, and `decided` those that already had one. `texts` is the number of distinct texts that were rewritten.
-    `changed` is how many captions got a text other than the published one. `unknown` are (probable name that the name
-    mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever` is the
-    use by all runs with the same model, prompt and temperatures.
-    """
-
-    captions: int
-    texts: int
-    changed: int
-    at_once: int
-    after_retry: int
-    waiting: int
-    decided: int
-    unknown: tuple[tuple[str, int], ...]
-    usage: Usage
-    usage_ever: Usage
-
-    @property
-    def accepted(self) -> int:
-        """The number of captions whose rewrite passed the rewrite check, at the first attempt or a later one."""
-        return self.at_once + self.after_retry
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.campaign.corpus.captions.model import RewriteSummary
 from backend.campaign.nouns import Split
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.selection.candidates.model import CandidateSource
 from backend.campaign.setup.project.model import Grading, Terms
 from backend.core.events import Event, EventGroup
@@ -183,7 +184,7 @@ class Contents:
     """`PAIR_COLUMNS`, then `published_caption` if these are included, and `sources` if runs were pooled."""
     pairs: list[tuple[object, ...]]
     """One row for each pair that was handed out, with `pair_columns`."""
-    counts: dict[str, Any]
+    counts: StatusCounts
     """The counts of the project, from `status.counts` without probes."""
     guideline: dict[int, int]
     """Number of grades given under each version of the guideline; the last version is in force."""

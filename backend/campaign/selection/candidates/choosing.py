@@ -5,19 +5,18 @@
 and never recomputed. The first batch of it is opened for judging at once.
 
 A probe tells how deep judging has to go: for some queries the 60 most similar moments and 60 of all the others are
-judged too. If one of these moments is in an open batch, it is judged there. When a further batch is opened, it takes
-over its pairs from the probe. A release never holds pairs that belong only to a probe.
+judged too. If one of these moments is in an open batch, it is judged there. When a further batch is opened, pairs of
+the probe that belong to it are moved into it. A release never holds pairs that belong only to a probe.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.candidates import model
 from backend.campaign.selection.candidates import rows as candidates_rows
-from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN
+from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN, CandidateReport
 from backend.campaign.selection.candidates.rows import CandidateRow
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.drawing import require_no_lists
@@ -47,36 +46,19 @@ _PROBED_AT_ONCE = 8
 """Number of queries whose whole ranking is in memory at a time: one row for every moment of the corpus."""
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateReport:
-    """The result of choosing candidates.
-
-    A candidate list ends after a fixed number of moments. `split_ties` counts the queries whose last candidate has the
-    same text as a moment that was left out. `without_file` counts the videos whose file is not known yet, so that their
-    moments cannot be judged. `probed` counts the queries with a probe, which is a sample graded to learn how deep
-    judging must go. `probe_pairs` counts the pairs that only probes add. `unread` names parts of captions and queries
-    that the encoder does not read.
-    """
-
-    queries: int
-    candidates: int
-    pairs: int
-    encoder: str
-    split_ties: int
-    without_file: int
-    probed: int
-    probe_pairs: int
-    unread: tuple[str, ...] = ()
-    """The parts of captions and queries that the encoder does not read, one sentence each."""
-
-
 @in_charge
 def choose_encoder(
     project: Project, by: Lead | Operator, name: str | None = None, kind: str | None = None, *, dtype: str | None = None
 ) -> Project:
-    """Write another encoder into the project's settings, once its files are found.
+    """Write another sentence encoder into the project's settings, once its files are found.
 
-    An argument that is None leaves its setting as it is.
+    Args:
+        project: the project.
+        by: a lead or an operator.
+        name: the name or folder of the encoder; None keeps the present one.
+        kind: how the encoder makes its vectors: `sup`, `unsup` or `minilm`. None takes it from a new name, and
+            otherwise keeps the present kind.
+        dtype: the number format in which it computes: `fp32` or `bf16`; None keeps the present one.
 
     Raises:
         ProjectError: there are candidate lists already; their encoder stays.
