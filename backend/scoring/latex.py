@@ -88,14 +88,7 @@ def _apart(table: Table, widest: int) -> list[Table]:
     Columns under one head stay together if they fit. The columns without heads, such as that of the runs, are repeated.
     """
     front = sum(not column.heads for column in table.columns)
-    numbers = range(front, len(table.columns))
-    if not numbers:
-        return [table]
-    for depth in range(1, len(table.columns[-1].heads) + 1):
-        groups = [list(group) for _, group in groupby(numbers, key=lambda n: table.columns[n].heads[:depth])]
-        if max(map(len, groups)) <= widest:
-            break
-    kept = [[*range(front), *chain(*part)] for part in _evenly(groups, max(1, widest // max(map(len, groups))))]
+    kept = [[*range(front), *numbers] for numbers in _bands(table, range(front, len(table.columns)), widest)]
     return [
         replace(
             table,
@@ -104,6 +97,22 @@ def _apart(table: Table, widest: int) -> list[Table]:
         )
         for part in kept
     ]
+
+
+def _bands(table: Table, numbers: Sequence[int], widest: int, depth: int = 1) -> list[list[int]]:
+    """Divide columns, given by their numbers, into parts of at most `widest` columns.
+
+    Columns that share their first `depth` heads form a group. Groups that fit share a part, others are divided.
+    """
+    if len(numbers) <= widest:
+        return [list(numbers)]
+    groups = [list(group) for _, group in groupby(numbers, key=lambda n: table.columns[n].heads[:depth])]
+    longest = max(map(len, groups))
+    if longest <= widest:
+        return [[*chain(*part)] for part in _evenly(groups, widest // longest)]
+    if depth == len(table.columns[-1].heads):
+        return [list(part) for part in _evenly(numbers, widest)]
+    return [part for group in groups for part in _bands(table, group, widest, depth + 1)]
 
 
 def _evenly(items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
