@@ -87,6 +87,7 @@ def evaluate(
     from backend.scoring.scored_files import file_inputs, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+    from backend.scoring.views.brief import in_brief
     from backend.scoring.views.splits import joined as joined_scores
 
     inputs = run_choices.read()
@@ -153,7 +154,8 @@ def evaluate(
         with printed_to(out if to_file else None):
             print_scores(summary, style, boards, everything=everything, chosen=scoring.measure is not None)
     elif to_file or not json_alone:
-        text = encoded if form == "json" else SCORE_FORMATS[form](summary, style)
+        chosen = everything or scoring.measure is not None or form != "latex"
+        text = encoded if form == "json" else SCORE_FORMATS[form](summary if chosen else in_brief(summary), style)
         with printed_to(out if to_file else None, as_it_is=True):
             machine_output().write(text.removesuffix("\n") + "\n")
     written = [*(file for _, file in charts), report, per_query, json, out]

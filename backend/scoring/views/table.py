@@ -104,7 +104,8 @@ class Shown:
 
     `digits` are the digits after the point: by default 4, or 2 in percent. `caption` and `label` are those of a LaTeX
     table; necessary notes follow the caption. `variant` is the title of the column with models' variants. `intervals`
-    tells whether a paper's table shows the intervals in the summary.
+    tells whether a paper's table shows the intervals in the summary. `wide` makes a LaTeX table as wide as a page with
+    two columns, instead of one of them.
 
     >>> Shown().number(0.53942), Shown(percent=True).number(0.53942), Shown(percent=True, digits=1).number(None)
     ('0.5394', '53.94', '-')
@@ -116,6 +117,7 @@ class Shown:
     label: str = ""
     variant: str = ""
     intervals: bool = True
+    wide: bool = False
 
     def number(self, value: float | None, measure: Measure | None = None, sign: str = "") -> str:
         """Format a value, `-` if it is undefined. With `sign="+"`, positive values get a plus sign."""
