@@ -117,6 +117,8 @@ class Benchmark:
             for each of them too.
         tasks: whether a run file may hold several tasks, as in TVR, that are scored separately.
         in_pools: whether each query is searched in its own pool of videos, whose listed moments are the truth.
+        as_it_stands: whether the evaluator counts the moments of its annotations as they stand. A query whose moment
+            does not end after it begins then counts, and an end after the end of the video is not cut.
     """
 
     name: str
@@ -135,6 +137,7 @@ class Benchmark:
     """Whether runs are read with all their tasks, see `Run.tasks`."""
     in_pools: bool = False
     """Whether runs are scored in pools of videos, whose own moments are the truth."""
+    as_it_stands: bool = False
 
     @property
     def figures(self) -> list[PublishedFigure]:

@@ -1,0 +1,93 @@
+"""Read the truth in benchmarks' own annotation files, whose forms the package `forms` defines.
+
+An annotation file has sentences, each with its moments in one video. Each sentence becomes a query, and its moments
+have relevance 1. Reads and writes nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from backend.core.captioned import CaptionedMoment
+from backend.scoring.files.entries import Group, truth_of
+from backend.scoring.files.forms import truth_form
+from backend.scoring.files.forms.form import AnnotatedQuery, opening_of
+from backend.scoring.files.words import Names, name_only
+from backend.scoring.matching.columns import Truth
+
+_NAMES = Names("video", ("start", "end"), "relevance")
+_SHOWN = 3
+
+
+def annotated_truth(content: bytes, file: str, *, as_it_stands: bool = False) -> Truth | None:
+    r"""Return the truth in a benchmark's own annotation file, or None for any other file.
+
+    Published files contain moments that end before they begin, or after their video. Most evaluators leave out queries
+    with no other moment, and cut ends at the end of the video; so does this function. `notes` reports both. In DiDeMo
+    several people marked the moment of each sentence; every such moment is relevant.
+
+    Args:
+        content: the bytes of the file.
+        file: its name, for messages.
+        as_it_stands: keep the ends, and keep queries whose moment does not end after it begins. These then have no
+            moment, so that no prediction is right for them.
+
+    Raises:
+        InputError: the file has such a form; lists everything in it that has a wrong structure.
+
+    >>> truth = annotated_truth(b"ABC12 24.3 30.4##person sits.\nABC12 0 2.5##person stands.", "test.txt")
+    >>> (truth.queries, truth.end_s.tolist()) if truth else None
+    (('ABC12#0', 'ABC12#1'), [30.4, 2.5])
+    """
+    form = truth_form(opening_of(content))
+    return None if form is None else _truth(form.read(content, file), file, as_it_stands)
+
+
+def annotated_queries(content: bytes, file: str) -> Sequence[AnnotatedQuery] | None:
+    """Return the queries in a benchmark's own annotation file, impossible moments included. Other files give None.
+
+    Raises:
+        InputError: lists everything in the file that has a wrong structure.
+    """
+    form = truth_form(opening_of(content))
+    return None if form is None else form.read(content, file)
+
+
+def _truth(queries: Iterable[AnnotatedQuery], file: str, as_it_stands: bool) -> Truth:
+    groups: list[Group] = []
+    left_out: list[CaptionedMoment] = []
+    cut: list[CaptionedMoment] = []
+    durations: dict[str, float] = {}
+    for query in queries:
+        items: list[object] = []
+        for moment in query.moments:
+            if moment.duration_s is not None:
+                durations.setdefault(moment.video, moment.duration_s)
+            starts_s, ends_s = (moment.start_s, moment.end_s) if as_it_stands else _within_video(moment)
+            if starts_s >= ends_s:
+                left_out.append(moment)
+                continue
+            if (starts_s, ends_s) != (moment.start_s, moment.end_s):
+                cut.append(moment)
+            items.append({"video": moment.video, "start": starts_s, "end": ends_s, "relevance": 1})
+        if items or as_it_stands or not query.moments:
+            groups.append(Group(query.query, query.row, items))
+    impossible = "moments that do not end after they begin "
+    impossible += "cannot be found" if as_it_stands else "were left out, as published evaluators do"
+    notes = [
+        *_note(file, left_out, impossible),
+        *_note(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
+    ]
+    return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes))
+
+
+def _within_video(moment: CaptionedMoment) -> tuple[float, float]:
+    """Return the start and end of a moment, cut to its video."""
+    end_s = moment.end_s if moment.duration_s is None else min(moment.end_s, moment.duration_s)
+    return max(moment.start_s, 0.0), end_s
+
+
+def _note(file: str, moments: Sequence[CaptionedMoment], what: str) -> list[str]:
+    if not moments:
+        return []
+    places = ", ".join(moment.place for moment in moments[:_SHOWN]) + (", ..." if len(moments) > _SHOWN else "")
+    return [f"{file}: {len(moments):,} {what} ({places})"]
