@@ -264,7 +264,7 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
         release = choose_truth(Path(given), queries=lambda names: run_from(run, run_name, names).queries)
         given, note, video_map = release.path, release.note, release.videos if video_map is None else video_map
     videos = None if video_map is None else read_or_collect(problems, videos_from, video_map)
-    read_truth = partial(truth_from, as_it_stands=bool(benchmark and benchmark.as_it_stands))
+    read_truth = partial(truth_from, repair=benchmark.repair if benchmark else "leave out")
     truth = None if given is None else read_or_collect(problems, read_truth, given, refusals=refusals)
     truth = None if truth is None else add_video_facts(truth, videos)
     reader = tasks_from if benchmark and benchmark.tasks else run_from

@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from backend.core.errors import InputError, Problem
+from backend.scoring.files.annotations import Repair
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import PRESETS, Options, Settings, settle
 
@@ -117,8 +118,7 @@ class Benchmark:
             for each of them too.
         tasks: whether a run file may hold several tasks, as in TVR, that are scored separately.
         in_pools: whether each query is searched in its own pool of videos, whose listed moments are the truth.
-        as_it_stands: whether the evaluator counts the moments of its annotations as they stand. A query whose moment
-            does not end after it begins then counts, and an end after the end of the video is not cut.
+        repair: what the evaluator does about impossible moments in its annotations.
     """
 
     name: str
@@ -137,7 +137,7 @@ class Benchmark:
     """Whether runs are read with all their tasks, see `Run.tasks`."""
     in_pools: bool = False
     """Whether runs are scored in pools of videos, whose own moments are the truth."""
-    as_it_stands: bool = False
+    repair: Repair = "leave out"
 
     @property
     def figures(self) -> list[PublishedFigure]:

@@ -6,6 +6,7 @@ have relevance 1. Reads and writes nothing.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from backend.core.captioned import CaptionedMoment
 from backend.scoring.files.entries import Group, truth_of
@@ -18,18 +19,20 @@ _NAMES = Names("video", ("start", "end"), "relevance")
 _SHOWN = 3
 
 
-def annotated_truth(content: bytes, file: str, *, as_it_stands: bool = False) -> Truth | None:
+Repair = Literal["leave out", "cut", "nothing"]
+"""What to do about moments of annotations that end after their video, or do not end after they begin.
+
+`leave out` cuts ends at the end of the video, and leaves out queries whose moments are impossible. `cut` cuts ends and
+keeps such queries, without a moment: no prediction is right for them. `nothing` keeps them so, too, and keeps ends.
+"""
+
+
+def annotated_truth(content: bytes, file: str, repair: Repair = "leave out") -> Truth | None:
     r"""Return the truth in a benchmark's own annotation file, or None for any other file.
 
     Published files contain moments that end before they begin, or after their video. Most evaluators leave out queries
-    with no other moment, and cut ends at the end of the video; so does this function. `notes` reports both. In DiDeMo
-    several people marked the moment of each sentence; every such moment is relevant.
-
-    Args:
-        content: the bytes of the file.
-        file: its name, for messages.
-        as_it_stands: keep the ends, and keep queries whose moment does not end after it begins. These then have no
-            moment, so that no prediction is right for them.
+    with no other moment, and cut ends at the end of the video. `repair` says what to do instead, and `notes` of the
+    result reports it. In DiDeMo several people marked the moment of each sentence; every such moment is relevant.
 
     Raises:
         InputError: the file has such a form; lists everything in it that has a wrong structure.
@@ -39,7 +42,7 @@ def annotated_truth(content: bytes, file: str, *, as_it_stands: bool = False) ->
     (('ABC12#0', 'ABC12#1'), [30.4, 2.5])
     """
     form = truth_form(opening_of(content))
-    return None if form is None else _truth(form.read(content, file), file, as_it_stands)
+    return None if form is None else _truth(form.read(content, file), file, repair)
 
 
 def annotated_queries(content: bytes, file: str) -> Sequence[AnnotatedQuery] | None:
@@ -52,7 +55,7 @@ def annotated_queries(content: bytes, file: str) -> Sequence[AnnotatedQuery] | N
     return None if form is None else form.read(content, file)
 
 
-def _truth(queries: Iterable[AnnotatedQuery], file: str, as_it_stands: bool) -> Truth:
+def _truth(queries: Iterable[AnnotatedQuery], file: str, repair: Repair) -> Truth:
     groups: list[Group] = []
     left_out: list[CaptionedMoment] = []
     cut: list[CaptionedMoment] = []
@@ -62,17 +65,17 @@ def _truth(queries: Iterable[AnnotatedQuery], file: str, as_it_stands: bool) -> 
         for moment in query.moments:
             if moment.duration_s is not None:
                 durations.setdefault(moment.video, moment.duration_s)
-            starts_s, ends_s = (moment.start_s, moment.end_s) if as_it_stands else _within_video(moment)
+            starts_s, ends_s = (moment.start_s, moment.end_s) if repair == "nothing" else _within_video(moment)
             if starts_s >= ends_s:
                 left_out.append(moment)
                 continue
             if (starts_s, ends_s) != (moment.start_s, moment.end_s):
                 cut.append(moment)
             items.append({"video": moment.video, "start": starts_s, "end": ends_s, "relevance": 1})
-        if items or as_it_stands or not query.moments:
+        if items or repair != "leave out" or not query.moments:
             groups.append(Group(query.query, query.row, items))
     impossible = "moments that do not end after they begin "
-    impossible += "cannot be found" if as_it_stands else "were left out, as published evaluators do"
+    impossible += "were left out, as published evaluators do" if repair == "leave out" else "cannot be found"
     notes = [
         *_note(file, left_out, impossible),
         *_note(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),

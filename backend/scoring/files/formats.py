@@ -18,7 +18,7 @@ from backend.core.messages import joined, said
 from backend.core.reading import unpacked_bytes
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
-from backend.scoring.files.annotations import annotated_truth
+from backend.scoring.files.annotations import Repair, annotated_truth
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.facts import with_line_facts
 from backend.scoring.files.forms import run_form
@@ -171,7 +171,7 @@ def _header(content: bytes, file: str, kind: Kind) -> _Header:
 __all__ = ["run_file", "truth_file", "video_map_file"]
 
 
-def truth_file(content: bytes, file: str, *, as_it_stands: bool = False) -> Truth:
+def truth_file(content: bytes, file: str, repair: Repair = "leave out") -> Truth:
     r"""Return the truth in a file of any supported format: JSON, JSONL, CSV or a benchmark's own annotations.
 
     The content decides which format it is.
@@ -179,7 +179,7 @@ def truth_file(content: bytes, file: str, *, as_it_stands: bool = False) -> Trut
     Args:
         content: the bytes of the file, unpacked.
         file: its name, for messages.
-        as_it_stands: keep impossible moments of annotations, see `annotated_truth`.
+        repair: what to do about impossible moments of benchmarks' annotations, see `Repair`.
 
     Raises:
         InputError: lists everything in it that has a wrong structure, with its row.
@@ -192,7 +192,7 @@ def truth_file(content: bytes, file: str, *, as_it_stands: bool = False) -> Trut
     form = text.form_of(content, file)
     if form is Form.CSV:
         return truth_table(content, file)
-    if (annotated := annotated_truth(content, file, as_it_stands=as_it_stands)) is not None:
+    if (annotated := annotated_truth(content, file, repair)) is not None:
         return annotated
     truth = fast.truth(content, file, form)
     if truth is None:
@@ -263,9 +263,9 @@ VIDEO_MAP = "video_corpus.json"
 """The file name of the video map in a release."""
 
 
-def read_truth(path: Path, *, as_it_stands: bool = False) -> Truth:
-    """Read a truth file of any format; `as_it_stands` keeps impossible moments of annotations (`annotated_truth`)."""
-    return truth_file(unpacked_bytes(path), str(path), as_it_stands=as_it_stands)
+def read_truth(path: Path, repair: Repair = "leave out") -> Truth:
+    """Read a truth file of any format; for `repair` see `Repair`."""
+    return truth_file(unpacked_bytes(path), str(path), repair)
 
 
 def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:

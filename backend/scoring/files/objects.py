@@ -14,7 +14,7 @@ import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
-from backend.scoring.files.annotations import annotated_truth
+from backend.scoring.files.annotations import Repair, annotated_truth
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.formats import of_tasks, read_run, read_tasks, read_truth, read_videos
@@ -53,10 +53,10 @@ AnyRun = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Mapping[str, Any]
 Videos = Mapping[int, str]
 
 
-def truth_from(given: object, name: str = "truth", *, as_it_stands: bool = False) -> Truth:
+def truth_from(given: object, name: str = "truth", repair: Repair = "leave out") -> Truth:
     """Return the truth from a path, `{query: [moment, ...]}`, a list of entries as decoded from JSON, or a data frame.
 
-    `as_it_stands` keeps impossible moments of annotations, see `annotated_truth`.
+    `repair` says what to do about impossible moments of benchmarks' annotations, see `Repair`.
 
     Raises:
         InputError: lists everything that is wrong. For any other type, it says which types are accepted.
@@ -64,9 +64,9 @@ def truth_from(given: object, name: str = "truth", *, as_it_stands: bool = False
     if isinstance(given, Truth):
         return given
     if isinstance(given, (str, os.PathLike)):
-        return read_truth(_path(given, name), as_it_stands=as_it_stands)
+        return read_truth(_path(given, name), repair)
     if truth_form(_opening(given)):
-        truth = annotated_truth(msgspec.json.encode(given), name, as_it_stands=as_it_stands)
+        truth = annotated_truth(msgspec.json.encode(given), name, repair)
         if truth is not None:
             return truth
     if isinstance(given, Mapping) and not _is_entry(given):

@@ -9,8 +9,8 @@ import pytest
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files import forms
-from backend.scoring.files.annotations import annotated_queries
-from backend.scoring.files.formats import read_truth, run_file, truth_file
+from backend.scoring.files.annotations import Repair, annotated_queries
+from backend.scoring.files.formats import run_file, truth_file
 from backend.scoring.files.forms import FORMS, RUN_FORMS, TRUTH_FORMS
 from backend.scoring.files.forms.form import TruthForm, opening_of
 from backend.scoring.matching.columns import Spans
@@ -238,16 +238,16 @@ def test_decoded_files_are_scored_as_the_files_are(truth: str, run: str, tmp_pat
     assert evaluate(*given, measures="miou").per_query == evaluate(*paths, measures="miou").per_query
 
 
-def test_moments_may_be_kept_as_they_stand(tmp_path: Path) -> None:
-    path = tmp_path / "truth.json"
-    path.write_bytes(written({"v": {"duration": 20, "timestamps": [[9, 9], [15, 21]], "sentences": ["A.", "B."]}}))
-    truth = read_truth(path, as_it_stands=True)
-    assert truth.queries == ("v#0", "v#1")
-    assert moments(truth) == [("v#1", "v", 15, 21)]
-    assert [note.split(": ", 1)[1] for note in truth.notes] == [
-        "1 moments that do not end after they begin cannot be found (video v, sentence 1)"
-    ]
-    assert read_truth(path).queries == ("v#1",)
+@pytest.mark.parametrize(
+    ("repair", "queries", "end_s"),
+    [("leave out", ("v#1",), 20), ("cut", ("v#0", "v#1"), 20), ("nothing", ("v#0", "v#1"), 21)],
+)
+def test_impossible_moments_are_repaired_as_asked(repair: Repair, queries: tuple[str, ...], end_s: float) -> None:
+    videos = {"v": {"duration": 20, "timestamps": [[9, 9], [15, 21]], "sentences": ["A.", "B."]}}
+    truth = truth_file(written(videos), "f", repair)
+    assert truth.queries == queries
+    assert moments(truth) == [("v#1", "v", 15, end_s)]
+    assert len(truth.notes) == (1 if repair == "nothing" else 2)
 
 
 @pytest.mark.parametrize(
