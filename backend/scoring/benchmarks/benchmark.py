@@ -76,7 +76,7 @@ class Part:
 
     `of_truth` selects from the truth, for example the short moments. `of_run` selects from a run, given the selected
     truth. It returns None if the run has no predictions for these figures. `options` are conventions for these figures
-    only.
+    only. A part without figures is for benchmarks that score no moments.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -94,7 +94,8 @@ class Part:
 
         `options` override the conventions of the preset called `preset`.
         """
-        return settle(preset, (1,), (0.5,), options, measures=[figure.key for figure in self.figures])
+        keys = [figure.key for figure in self.figures]
+        return settle(preset, (1,), (0.5,), options, measures=keys or ["recall@1,0.5"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ CASES = [
     ("mad", "MAD", {}),
     ("mad", "CONE", {}),
     ("hirest", "HiREST", {}),
+    ("tvsum", "UMT", {}),
+    ("tvsum", "CG-DETR", {}),
+    ("youtube-highlights", "UMT", {}),
 ]
 
 
