@@ -33,6 +33,7 @@ CASES = [
     ("tvsum", "UMT", {}),
     ("tvsum", "CG-DETR", {}),
     ("youtube-highlights", "UMT", {}),
+    ("momentseeker", "MomentSeeker", {}),
 ]
 
 

@@ -1,12 +1,19 @@
 """HiREST (Zala et al., CVPR 2023): for each prompt, the videos about it and the part that answers it; and predictions.
 
-A query is a prompt in one video. It is called `VIDEO#PROMPT`.
+A query is a prompt in one video. It is called `VIDEO#PROMPT`. The captions of a video's steps are in files of their own.
 """
 
 import msgspec
 
 from backend.core.captioned import CaptionedMoment
-from backend.scoring.files.forms.form import AnnotatedQuery, RunForm, TruthForm, entries_by_key, run_of_times
+from backend.scoring.files.forms.form import (
+    AnnotatedQuery,
+    RunForm,
+    TruthForm,
+    entries_by_key,
+    queries_of,
+    run_of_times,
+)
 from backend.scoring.matching.columns import Run, Truth
 
 _Span = tuple[float, float]
@@ -20,6 +27,16 @@ class _Video(msgspec.Struct):
 
 class _Found(msgspec.Struct):
     bounds: _Span
+
+
+class _Step(msgspec.Struct):
+    start: float
+    end: float
+    sentence: str
+
+
+class _Steps(msgspec.Struct):
+    captions: list[_Step]
 
 
 def _name(video: str, prompt: str) -> str:
@@ -44,6 +61,20 @@ def read(content: bytes, file: str) -> list[AnnotatedQuery]:
     ]
 
 
+def read_steps(content: bytes, file: str) -> list[AnnotatedQuery]:
+    """Return the queries of `{video: {"captions": [{"start", "end", "sentence"}], "bounds"}}`: a query for each step.
+
+    Raises:
+        InputError: lists everything in the file that has a wrong structure.
+    """
+    moments = [
+        CaptionedMoment(video, step.start, step.end, step.sentence.strip(), row, sentence=number)
+        for row, video, entry in entries_by_key(_Steps, content, file)
+        for number, step in enumerate(entry.captions, start=1)
+    ]
+    return queries_of((moments, [], []), file)
+
+
 def read_run(content: bytes, file: str, _truth: Truth | None) -> Run:
     """Return the run in `{prompt: {video: {"bounds": [start, end]}}}`: one prediction for each prompt and video.
 
@@ -65,10 +96,16 @@ FORMS = (
         lambda opening: opening.nesting == "{{" and opening.has("bounds", "clip", "v_duration"),
         read,
     ),
+    TruthForm(
+        "hirest-steps",
+        "HiREST, captions of steps",
+        lambda opening: opening.nesting == "{{" and {"captions", "bounds"} <= opening.fields,
+        read_steps,
+    ),
     RunForm(
         "hirest-run",
         "HiREST, predictions",
-        lambda opening: opening.nesting == "{{" and opening.has("bounds"),
+        lambda opening: opening.nesting == "{{" and opening.has("bounds") and not opening.has("captions"),
         read_run,
     ),
 )

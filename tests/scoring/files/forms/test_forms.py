@@ -86,6 +86,10 @@ TRUTHS: dict[str, tuple[Any, list[tuple[str, str, float, float]]]] = {
     ),
     "highlights-umt": ({"v": {"fps": 25.0, "domain": "dog", "match": [1, -1, 0]}}, []),
     "hirest": (HIREST, [("x.mp4#Make Tea", "x.mp4", 5, 60)]),
+    "hirest-steps": (
+        {"x.mp4": {"captions": [{"start": 5, "end": 9, "sentence": "Boil"}], "bounds": [[5, 9]]}},
+        [("x.mp4#0", "x.mp4", 5, 9)],
+    ),
     "mad": (
         {
             "105": {
