@@ -63,7 +63,7 @@ def _truth(queries: Iterable[AnnotatedQuery], file: str, repair: Repair) -> Trut
     for query in queries:
         items: list[object] = []
         for moment in query.moments:
-            if moment.duration_s is not None:
+            if moment.duration_s:  # some files write 0 for an unknown duration
                 durations.setdefault(moment.video, moment.duration_s)
             starts_s, ends_s = (moment.start_s, moment.end_s) if repair == "nothing" else _within_video(moment)
             if starts_s >= ends_s:
@@ -85,7 +85,7 @@ def _truth(queries: Iterable[AnnotatedQuery], file: str, repair: Repair) -> Trut
 
 def _within_video(moment: CaptionedMoment) -> tuple[float, float]:
     """Return the start and end of a moment, cut to its video."""
-    end_s = moment.end_s if moment.duration_s is None else min(moment.end_s, moment.duration_s)
+    end_s = min(moment.end_s, moment.duration_s) if moment.duration_s else moment.end_s
     return max(moment.start_s, 0.0), end_s
 
 

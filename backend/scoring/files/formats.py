@@ -189,11 +189,11 @@ def truth_file(content: bytes, file: str, repair: Repair = "leave out") -> Truth
     ((5,), ('v1',), [9.5], [4.0])
     """
     content = text.checked(content, file)
+    if (annotated := annotated_truth(content, file, repair)) is not None:
+        return annotated
     form = text.form_of(content, file)
     if form is Form.CSV:
         return truth_table(content, file)
-    if (annotated := annotated_truth(content, file, repair)) is not None:
-        return annotated
     truth = fast.truth(content, file, form)
     if truth is None:
         truth = documents.parse_truth(text.decoded(content, file), file)

@@ -34,6 +34,7 @@ CASES = [
     ("tvsum", "CG-DETR", {}),
     ("youtube-highlights", "UMT", {}),
     ("momentseeker", "MomentSeeker", {}),
+    ("youcook2", "GVL", {}),
 ]
 
 

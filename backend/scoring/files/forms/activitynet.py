@@ -1,10 +1,19 @@
 """ActivityNet Captions (Krishna et al., 2017) and many others: videos with timed sentences, times in seconds.
 
-Charades-CD calls the duration of a video `video_duration`; other files do without.
+Charades-CD calls the duration of a video `video_duration`; other files do without it, or without the sentences.
 """
 
-from backend.core.captioned import sentences_of_videos
-from backend.scoring.files.forms.form import AnnotatedQuery, Opening, TruthForm, opening_of, queries_of
+import msgspec
+
+from backend.core.captioned import CaptionedMoment, sentences_of_videos
+from backend.scoring.files.forms.form import (
+    AnnotatedQuery,
+    Opening,
+    TruthForm,
+    entries_by_key,
+    opening_of,
+    queries_of,
+)
 
 _DURATIONS = ("duration", "video_duration", "num_frames")
 
@@ -14,13 +23,17 @@ def duration_field(opening: Opening) -> str | None:
 
     It is empty if there is no such field, and None for any other file.
     """
-    if (
-        opening.nesting != "{{"
-        or not {"timestamps", "sentences"} <= opening.fields
-        or "retrieval_pool" in opening.fields
-    ):
+    fields = opening.fields
+    if opening.nesting != "{{" or "timestamps" not in fields or "retrieval_pool" in fields:
         return None
-    return next((field for field in _DURATIONS if field in opening.fields), "")
+    if "sentences" not in fields and not fields <= {"timestamps", *_DURATIONS}:
+        return None
+    return next((field for field in _DURATIONS if field in fields), "")
+
+
+class _Times(msgspec.Struct):
+    timestamps: list[tuple[float, float]]
+    duration: float | None = None
 
 
 def read(content: bytes, file: str) -> list[AnnotatedQuery]:
@@ -29,7 +42,15 @@ def read(content: bytes, file: str) -> list[AnnotatedQuery]:
     Raises:
         InputError: lists everything in the file that has a wrong structure.
     """
-    return queries_of(sentences_of_videos(content, file, duration_field(opening_of(content)) or None), file)
+    opening = opening_of(content)
+    if "sentences" in opening.fields:
+        return queries_of(sentences_of_videos(content, file, duration_field(opening) or None), file)
+    moments = [
+        CaptionedMoment(video, *span, "", row, entry.duration, sentence=number)
+        for row, video, entry in entries_by_key(_Times, content, file)
+        for number, span in enumerate(entry.timestamps, start=1)
+    ]
+    return queries_of((moments, [], []), file)
 
 
 FORMS = (

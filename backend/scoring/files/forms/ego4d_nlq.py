@@ -6,9 +6,14 @@ A query is called `ANNOTATION_N`, where N counts the queries of an annotation fr
 import msgspec
 
 from backend.core.captioned import CaptionedMoment
-from backend.core.errors import InputError
-from backend.core.messages import said
-from backend.scoring.files.forms.form import AnnotatedQuery, RunForm, TruthForm, entries_under, run_of_times
+from backend.scoring.files.forms.form import (
+    AnnotatedQuery,
+    RunForm,
+    TruthForm,
+    entries_under,
+    require_times,
+    run_of_times,
+)
 from backend.scoring.matching.columns import Run, Truth
 
 
@@ -59,8 +64,7 @@ def read(content: bytes, file: str) -> list[AnnotatedQuery]:
                     times_s = query.clip_start_sec, query.clip_end_sec
                     moment = CaptionedMoment(clip.clip_uid, *times_s, text, row, clip.clip_end_sec, name)
                     queries.append(AnnotatedQuery(name, row, text, [moment]))
-    if not queries:
-        raise InputError.single(file, said("has no times of its queries: it is a test split without answers"))
+    require_times(queries, file)
     return queries
 
 

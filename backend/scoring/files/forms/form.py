@@ -126,6 +126,12 @@ def refuse(problems: Sequence[Problem]) -> None:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
 
 
+def require_times(queries: Iterable[AnnotatedQuery], file: str) -> None:
+    """Raise an `InputError` if no query has a moment, as in test splits whose answers are not public."""
+    if not any(query.moments for query in queries):
+        raise InputError.single(file, said("has no times of its queries: it is a test split without answers"))
+
+
 def entries_in(kind: type[_Entry], content: bytes, file: str) -> list[tuple[int, _Entry]]:
     """Return the objects of a JSON list, or one on each line, with their rows from 1.
 

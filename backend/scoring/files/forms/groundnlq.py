@@ -3,9 +3,15 @@
 import msgspec
 
 from backend.core.captioned import CaptionedMoment
-from backend.core.errors import InputError
-from backend.core.messages import said
-from backend.scoring.files.forms.form import AnnotatedQuery, Opening, RunForm, TruthForm, entries_in, run_of_times
+from backend.scoring.files.forms.form import (
+    AnnotatedQuery,
+    Opening,
+    RunForm,
+    TruthForm,
+    entries_in,
+    require_times,
+    run_of_times,
+)
 from backend.scoring.matching.columns import Run, Truth
 
 _Span = tuple[float, float]
@@ -55,8 +61,7 @@ def read(content: bytes, file: str) -> list[AnnotatedQuery]:
         video = entry.clip_id or entry.video_id
         moments = [CaptionedMoment(video, *span, entry.query, row, entry.duration) for span in entry.spans()]
         queries.append(AnnotatedQuery(entry.query_id, row, entry.query, moments))
-    if not any(query.moments for query in queries):
-        raise InputError.single(file, said("has no times of its queries: it is a test split without answers"))
+    require_times(queries, file)
     return queries
 
 

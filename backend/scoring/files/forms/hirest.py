@@ -1,6 +1,6 @@
 """HiREST (Zala et al., CVPR 2023): for each prompt, the videos about it and the part that answers it; and predictions.
 
-A query is a prompt in one video. It is called `VIDEO#PROMPT`. The captions of a video's steps are in files of their own.
+A query is a prompt in one video. It is called `VIDEO#PROMPT`. The captions of steps are in files of their own.
 """
 
 import msgspec

@@ -103,6 +103,10 @@ TRUTHS: dict[str, tuple[Any, list[tuple[str, str, float, float]]]] = {
         [("105", "3003_F", 162.5, 175.8)],
     ),
     "momentseeker": ([SEEKER], [("a dog", "film_1", 3, 7.5)]),
+    "sentence-table": (
+        "HITId,video_id,description,start,end\nA,x.mp4,a dog,5,9\nA,x.mp4,a dog,6,8.5\nB,x.mp4,a cat,1,2\n",
+        [("x.mp4#0", "x.mp4", 5, 9), ("x.mp4#0", "x.mp4", 6, 8.5), ("x.mp4#1", "x.mp4", 1, 2)],
+    ),
     "tacos": (
         {"s1.avi": {"fps": 20, "num_frames": 900, "timestamps": [[10, 35]], "sentences": ["She cuts."]}},
         [("s1.avi#0", "s1.avi", 0.5, 1.75)],
@@ -114,6 +118,10 @@ TRUTHS: dict[str, tuple[Any, list[tuple[str, str, float, float]]]] = {
             ("s1-d2.avi#1", "s1-d2.avi", 10, 20),
             ("s1-d2.avi#2", "s1-d2.avi", 0, 5),
         ],
+    ),
+    "tmlga": (
+        [{"id": 0, "video": "AB", "time_start": 24.3, "time_end": 30.4, "description": "one.", "tokens": ["one"]}],
+        [("0", "AB", 24.3, 30.4)],
     ),
     "youcook2": (
         {
@@ -196,6 +204,49 @@ def written(example: Any, *, lines: bool = False) -> bytes:
 def moments(spans: Spans) -> list[tuple[str, str, float, float]]:
     queries, videos = [str(spans.queries[i]) for i in spans.query], [spans.videos[i] for i in spans.video]
     return list(zip(queries, videos, spans.start_s.tolist(), spans.end_s.tolist(), strict=True))
+
+
+VARIANTS: list[tuple[str, Any, list[tuple[str, str, float, float]]]] = [
+    (
+        "activitynet",
+        {"v": {"timestamps": [[1, 2]], "sentences": ["A."], "framestamps": [[9, 9]]}},
+        [("v#0", "v", 1, 2)],
+    ),
+    ("activitynet", {"v": {"duration": 8, "timestamps": [[1, 9], [0, 2]]}}, [("v#0", "v", 1, 8), ("v#1", "v", 0, 2)]),
+    ("activitynet", {"v": {"duration": 0, "timestamps": [[1, 9]], "sentences": ["A."]}}, [("v#0", "v", 1, 9)]),
+    ("cpl", [["AB", 9, [1, 2], "one.", ["one", "."], 4]], [("AB#0", "AB", 1, 2)]),
+    (
+        "sentence-table",
+        "video,start_time,end_time,description\nAB,1,2,x\nAB,3,4,x\n",
+        [("AB#0", "AB", 1, 2), ("AB#1", "AB", 3, 4)],
+    ),
+    (
+        "youcook2",
+        {
+            "version": "v1",
+            "database": {
+                "v": {
+                    "duration": 9,
+                    "annotations": [{"query": "x", "segment": [1, 2], "annotation_uid": "a", "annotation_idx": 3}],
+                }
+            },
+        },
+        [("a_3", "v", 1, 2)],
+    ),
+    (
+        "youcook2",
+        {"database": {"v": {"duration": 9, "annotations": [{"sentence": "x", "segment": [1, 2], "sentence_id": 0}]}}},
+        [("0", "v", 1, 2)],
+    ),
+]
+"""Further files of the same forms, as other repositories write them."""
+
+
+@pytest.mark.parametrize(("name", "example", "expected"), VARIANTS)
+def test_variants_are_read_too(name: str, example: Any, expected: list[tuple[str, str, float, float]]) -> None:
+    content = written(example)
+    assert [form.name for form in TRUTH_FORMS if form.recognise(opening_of(content))] == [name]
+    assert moments(truth_file(content, "f.csv")) == expected
 
 
 def test_every_form_has_an_example() -> None:
@@ -293,6 +344,8 @@ def test_impossible_moments_are_repaired_as_asked(repair: Repair, queries: tuple
             [{**SEEKER, "candidate_video_list": [{"output_path": "a"}, {"output_path": "b"}]}],
             "f, row 1: 'b' does not end in VIDEO/START_END",
         ),
+        ("sentence-table", "video,start,end,caption\nv,1,x,a\n,1,2,b\n", "f, row 2: has no video, no sentence, or"),
+        ("youcook2", {"database": {"v": {"duration": 9, "annotations": [{"sentence": "x"}]}}}, "f: has no times"),
         ("tall-tacos", "s1-d2.avi_294_588:He cuts.\ns1-d2.avi:He washes.", "f, row 2: "),
         ("cbp-run", {"results": {"AB-0": [{"timestamp": [1], "score": 1}]}}, "f, row 1: "),
         (
