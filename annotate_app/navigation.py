@@ -29,10 +29,11 @@ _KEPT = marked("Sign in again to go on where you were. What you typed is kept fo
 
 
 def page_for(person: Person | None) -> StreamlitPage:
-    """Return the page that this script run shows.
+    """Return the Streamlit page to show for the current request.
 
-    At `/`, it is a redirect to the main page of the user's role. There are two exceptions: a lead is redirected to Set
-    up while nobody can grade in the project yet, and an annotator who is to describe videos before grading to Describe.
+    The front page `/` redirects to the main page of the user's role, with two exceptions. A lead goes to the page Set
+    up while nobody can grade in the project yet. An annotator goes to the page Describe if they are to describe videos
+    before they grade.
     """
     role = None if person is None else person.role
     left_out = _left_out(person)

@@ -22,7 +22,7 @@ class Page:
         title: the English title, shown in the reader's language.
         role: the role that may open the page.
         icon: the icon in the menu.
-        group: the menu that contains the page; None puts the page into the bar itself.
+        group: the drop-down menu that contains the page; None shows the page directly in the menu bar.
         former: former addresses that lead here, each with the query string that opens the same content.
 
     >>> page = Page("My work", Role.ANNOTATOR, ":material/insights:")

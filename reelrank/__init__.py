@@ -1,10 +1,11 @@
-"""Score runs, which are systems' ranked moments for queries, from Python.
+"""Score runs, which are systems' ranked moments for queries, and work with annotation campaigns, from Python.
 
-    from reelrank import compare, evaluate
+    from reelrank import Campaign, compare, evaluate
 
-This imports nothing that annotation needs: no database, video, model or page. `backend.api` also has functions for
-annotation campaigns.
+This imports nothing that annotation needs: no database, video, model or page. `Campaign` is imported when it is used.
 """
+
+from typing import TYPE_CHECKING
 
 from backend import __version__
 from backend.core.errors import InputError
@@ -21,7 +22,23 @@ from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.views.splits import joined
 from backend.scoring.views.table import Shown
 
+if TYPE_CHECKING:
+    from backend.api.campaign import Campaign
+else:
+
+    def __getattr__(name: str) -> object:
+        if name != "Campaign":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from backend.api.campaign import Campaign
+
+        return Campaign
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
+
 __all__ = [
+    "Campaign",
     "Evaluation",
     "Evaluations",
     "InputError",

@@ -28,7 +28,7 @@ from backend.campaign.review.status import pair_review, review_page
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.model import Campaign
+from backend.campaign.setup.project.model import StoredSettings
 from backend.core.ids import PairKey
 from backend.store import connection
 
@@ -131,7 +131,7 @@ def cases(project: Project, by: Person | Operator, *which: ReviewList) -> list[P
 
 
 @cache
-def new_campaign() -> Campaign:
+def new_campaign() -> StoredSettings:
     """What a new project is."""
     with tempfile.TemporaryDirectory() as folder:
         store = connection.create(Path(folder) / "reelrank.db")

@@ -67,7 +67,8 @@ def installed_by_uv(arguments: "list[str]") -> bool:
 def uv_options(pip_settings: str) -> "list[str]":
     r"""Translate pip's settings into options of uv, so that both use the same package indexes.
 
-    `pip_settings` is the output of `pip config list`: lines NAME='VALUES', of which later ones win.
+    `pip_settings` is the output of `pip config list`: lines NAME='VALUES'. If a name occurs twice, the later line
+    counts.
 
     >>> uv_options("global.extra-index-url='https://a https://b'\n:env:.no-index='1'\nglobal.timeout='9'\n")
     ['--index-strategy', 'unsafe-best-match', '--index', 'https://a', '--index', 'https://b', '--no-index']

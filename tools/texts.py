@@ -76,9 +76,10 @@ def texts_in_code() -> Catalog:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
-    """Yield the texts of a file as (context, text, place).
+    """Yield the translatable texts of a file as (context, text, place).
 
-    A text with a plural is a pair. `place` is empty, or says that only leads read the text.
+    The context tells apart equal texts with different translations, and is often empty. A text with a plural is a pair
+    (singular, plural). The place is empty, or says that only leads read the text.
     """
     if path.suffix == ".html":
         markup = _Markup()
@@ -139,7 +140,7 @@ def updated(language: str) -> Catalog:
 
 
 def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
-    """Return two lists of messages without a translation: those that annotators see, and those that only leads see."""
+    """Return the messages without a translation, in two lists: those for annotators, and those for leads only."""
     places = {(message.id, message.context): [path for path, _ in message.locations] for message in texts_in_code()}
     empty = [message for message in catalogue if message.id and not (message.string and all(message.string))]
     needed = [

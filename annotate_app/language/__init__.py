@@ -58,10 +58,10 @@ def trn(one: str, several: str, count: int, /, **values: object) -> str:
 
 
 def translate_message(sentence: object) -> str:
-    """Translate a message or an error of the back end into the reader's language.
+    """Translate a message of the back end, or the message of an exception, into the reader's language.
 
-    A plain string has no translation, so it is returned unchanged. `tr` and `trn` translate messages among their values
-    with this function.
+    Messages that hold an English template and its values are translated. A plain string is returned unchanged. `tr` and
+    `trn` use this function for messages among their values.
 
     >>> translate_message(ValueError("as it is"))
     'as it is'
@@ -110,22 +110,28 @@ def _translated_value(value: object) -> object:
 
 
 def marked(text: str, *, _context: str = "") -> str:
-    """Return the text unchanged. The call marks the text for the catalogues; `tr` translates it when it is shown."""
+    """Return a text unchanged, and mark it as one to translate. `tr` translates the text when it is shown.
+
+    The tool that collects the app's English texts finds the call in the source code.
+    """
     return text
 
 
 def marked_n(one: str, several: str) -> tuple[str, str]:
-    """Return a singular and a plural text unchanged. The call marks them for the catalogues; `trn` translates them."""
+    """Return a singular and a plural text unchanged, and mark them as texts to translate.
+
+    `trn` translates them when they are shown.
+    """
     return one, several
 
 
 def translated(texts: Mapping[str, str]) -> dict[str, str]:
-    """Translate the values of a mapping and keep its keys, such as labels by the option that they name."""
+    """Return a copy of a mapping whose values are translated. The keys stay as they are."""
     return {value: tr(text) for value, text in texts.items()}
 
 
 def use(language: str | None) -> None:
-    """Set the language for the rest of this request or thread. None means that the browser decides, as in `chosen`."""
+    """Set the language for the rest of this request or thread; None for the language that the browser prefers."""
     _reader_language.set(language)
 
 
@@ -144,8 +150,8 @@ def current() -> str:
 def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
     """Return the tag of the language for a browser: the language chosen in the app, else the one the browser prefers.
 
-    The app keeps its choice in a cookie. Of the browser's preferences, the first language with a catalogue is used, and
-    English if there is none.
+    The app keeps its choice in a cookie. Of the languages that the browser prefers, the first into which the app is
+    translated is used, and English if there is none.
 
     >>> chosen({}, {"accept-language": "fr, de-AT;q=0.8, en;q=0.5"}), chosen({"reelrank_language": "en"}, {})
     ('de', 'en')
@@ -164,15 +170,15 @@ def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
 
 
 def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the translations that the scripts and HTML of one page element need; an empty dictionary for English.
+    """Return the translations of all texts in the scripts and HTML of one interactive element, such as the player.
 
     Args:
         folder: folder of the element's files.
         names: paths of its scripts and HTML files, relative to the folder.
 
     Returns:
-        `{"language": tag, "texts": {English text: translation}}`. A text that depends on a number is listed by its
-        singular, and its translation is a tuple of all plural forms.
+        `{"language": tag, "texts": {English text: translation}}`, or an empty dictionary if the language is English. A
+        text that depends on a number is listed by its singular, and its translation is a tuple of all plural forms.
     """
     language = current()
     if language == SOURCE:
@@ -183,7 +189,7 @@ def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
 
 @functools.cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    """Return a language's catalogue as `gettext` needs it. It is compiled at its first use and kept."""
+    """Return the translations into a language as a `gettext` object. It is made at its first use and then cached."""
     if language == SOURCE:
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo
@@ -208,10 +214,10 @@ _IN_MARKUP = re.compile(r'>\s*([^<>]+?)\s*<|="([^"]*)"')
 
 @functools.cache
 def _texts_of(language: str, files: tuple[Path, ...]) -> dict[str, Any]:
-    """Return the catalogue's texts that occur in `.js` or `.html` files, with their translations.
+    """Return the English texts in `.js` and `.html` files that have a translation, as `{text: translation}`.
 
     In scripts, a text counts if it is a whole string in double quotes; in HTML, if it is an element's text or an
-    attribute's value.
+    attribute's value. The translation is a tuple of plural forms if the text depends on a number.
     """
     scripts = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".js")
     scripts = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape[1], 16)), scripts)

@@ -1,4 +1,7 @@
-"""The lead's page "Gold": gold questions (pairs with a known grade, hidden in the work), the answers, and pauses."""
+"""The lead's page "Gold": gold questions, annotators' answers to them, and annotators who are paused for wrong answers.
+
+Gold questions are pairs with a known grade, hidden among the pairs that annotators grade.
+"""
 
 import time
 from html import escape

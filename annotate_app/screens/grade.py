@@ -34,14 +34,15 @@ def page() -> None:
 
 
 def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:
-    """Return the tutorial as plain JSON values, without the texts of the guideline, which the page sends separately.
+    """Return the tutorial as plain JSON values. The page sends the texts of the guideline separately.
 
     Returns:
-        `{"version": of the guideline, "reading": "first", "changed" or "again", "reasons": [text],
-        "changes": [{"where", "before", "after"}], "practice": [{"pair", "query", "whole", "own"}]}`. `reading` is why
-        the tutorial is shown: to a newcomer, after a change, or on request. `reasons` and `changes` are empty unless
-        the guideline has changed. `whole` says whether the moment is the whole video. `own` is the annotator's last
-        answer, or None. The values contain no right grades.
+        `{"version", "reading", "reasons": [text], "changes": [{"where", "before", "after"}], "practice": [{"pair",
+        "query", "whole", "own"}]}`. `version` is the number of the guideline's version. `reading` says why the tutorial
+        is shown: `first` to a newcomer, `changed` after a change of the guideline, `again` on request. `reasons` and
+        `changes` tell why and how the guideline changed, and are empty if it has not. `practice` has the practice pairs
+        without their right grades, and is empty if `reading` is `changed`. `whole` says whether the clip is the whole
+        video, and `own` is the annotator's last answer, or None.
     """
     due = guideline_due(project, person)
     news = guideline_news(project, person, current())

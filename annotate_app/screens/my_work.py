@@ -26,7 +26,7 @@ _EVEN = 0.05
 
 
 def page() -> None:
-    """Draw the signed-in annotator's own figures. No annotator sees those of another.
+    """Draw the signed-in annotator's own figures. Other annotators cannot see them.
 
     The page shows no single pairs, except those where the annotator wrote a note that a lead has answered.
     """
@@ -105,10 +105,10 @@ def skips(count: int) -> str:
 
 
 def leaning(difference: float) -> str:
-    """Return a sentence that tells an annotator whether they are strict or generous, compared with what was agreed.
+    """Return a sentence that tells an annotator how strictly they grade, compared with the final relevances.
 
     Args:
-        difference: the mean of their grade minus the relevance, over their settled pairs.
+        difference: the mean of their grade minus the pair's relevance, over their settled pairs.
     """
     if abs(difference) < _EVEN:
         return tr("You are neither stricter nor more generous than what was agreed.")

@@ -1,5 +1,7 @@
 """Routes for annotators besides grading: the page Describe, practice pairs, and example clips of the guideline.
 
+A practice pair is a query and a clip with a known grade, and the guideline is the annotators' instructions.
+
 On the page Describe, annotators mark moments in a video and write a sentence for each. `GET /describe/work` returns all
 that the page needs to start. `POST /describe/exchange` saves the annotator's actions, and answers for each whether it
 was saved. The browser gives each action a key, so sending an action twice changes nothing.
@@ -154,7 +156,10 @@ class _Answer(RequestBody, kw_only=True):
 
 
 class PracticeRoutes(ClipRoutes):
-    """Routes of the tutorial's practice pairs, which have a known grade and an explanation. For all signed-in users."""
+    """Routes of the tutorial's practice pairs, for all signed-in users.
+
+    A practice pair is a query and a clip with a known grade and an explanation.
+    """
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes of this class, to be added to the app."""
@@ -185,7 +190,7 @@ class PracticeRoutes(ClipRoutes):
 
 
 class Examples(ClipRoutes):
-    """Route for the example clips of the guideline panel, for all signed-in users."""
+    """Route for the example clips of the guideline (the annotators' instructions), for all signed-in users."""
 
     def routes(self) -> list[BaseRoute]:
         """Return the route of this class, to be added to the app."""

@@ -53,9 +53,9 @@ unchanged answer is then a 304 without content."""
 
 
 class RequestBody(msgspec.Struct):
-    """Base of all JSON request bodies. `person` is the user who was signed in when the page that sends it was made.
+    """Base of all JSON request bodies. `person` is the user who was signed in when the sending page was loaded.
 
-    None skips the check that this user is still signed in.
+    A request is refused if another user has signed in since. If `person` is None, this is not checked.
     """
 
     person: AnnotatorId | None = None
@@ -70,8 +70,8 @@ class SeenGuideline(RequestBody, kw_only=True):
 class ClipRoutes:
     """Base of routes that send clips of a project.
 
-    `project` returns the open project and is called for each request. `clips` cuts missing clips. `clock` returns
-    seconds since 1970.
+    `project` returns the open project and is called for each request. `clips` is the worker that cuts missing clips.
+    `clock` returns seconds since 1970.
     """
 
     def __init__(
@@ -124,16 +124,16 @@ async def cut_clip(
     find: Callable[[], ClipJob],
     priority: Priority = Priority.DESK,
 ) -> ClipJob:
-    """Wait until a clip is cut, and return its job, whose `path` is the finished file.
+    """Wait until a clip is cut, and return its job, the description of the clip with the `path` of the finished file.
 
     Args:
-        request: the request for the clip; if its browser leaves, the clip may be dropped from the queue.
-        clips: cuts clips.
+        request: the request for the clip. If the browser disconnects, the clip may be dropped from the queue.
+        clips: the worker that cuts clips.
         find: returns the job of the clip. It reads the database, in a thread, and may raise other errors.
         priority: how urgent the clip is.
 
     Raises:
-        ClientDisconnect: the browser has gone.
+        ClientDisconnect: the browser has disconnected.
         TooMuch: this user has too many clips waiting.
         VideoUnreadable: the clip cannot be cut.
     """
@@ -167,14 +167,14 @@ async def _wait_unless_gone(request: Request, future: asyncio.Future[Path]) -> N
 def check_clip(find: Callable[[], ClipJob]) -> tuple[ClipJob, bool]:
     """Return a clip's job, as `find` returns it, and whether the clip's file exists.
 
-    This counts as a use of the file, so that it is not deleted as unused.
+    If the file exists, it is recorded as used now, so that it is not deleted as unused.
     """
     job = find()
     return job, is_cut(job)
 
 
 def clip_response(job: ClipJob, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the response that sends the finished file of a clip or storyboard."""
+    """Return the response that sends the finished file of a clip or storyboard (a picture with several frames)."""
     # The file's name is a keyed hash of all that decides the content: as an ETag it reveals nothing.
     response_headers = {"Cache-Control": ASKED_AGAIN, "ETag": f'"{job.path.stem}"', **(headers or {})}
     # Addresses end in .mp4 whatever format the clips have: browsers go by the response's media type.
@@ -275,7 +275,7 @@ _Event = TypeVar("_Event")
 
 
 def parts(events: Sequence[_Event]) -> Iterator[Sequence[_Event]]:
-    """Split events into parts of `PART_EVENTS` (2).
+    """Split events (a browser's actions, such as grades) into parts of `PART_EVENTS` (2) each.
 
     >>> [len(part) for part in parts(range(5))]
     [2, 2, 1]
@@ -286,9 +286,13 @@ def parts(events: Sequence[_Event]) -> Iterator[Sequence[_Event]]:
 
 @dataclass(eq=False)
 class _Part:
-    """A small request, or a part of a large one, that waits to be handled or is being handled.
+    """A request with few events, or a part of a longer request, that waits to be handled or is being handled.
 
-    `of_many` says that it is a part of a request with many events. `begins` is set when it may start.
+    Attributes:
+        person: the sender.
+        events: the number of events (actions such as grades).
+        of_many: whether it is a part of a longer request.
+        begins: set when handling may start.
     """
 
     person: AnnotatorId
@@ -300,7 +304,7 @@ class _Part:
 class Turns:
     """Schedules the requests of one server process fairly; the module describes the rules. Used in one event loop.
 
-    `clock` returns seconds, of any origin.
+    `clock` returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -343,7 +347,9 @@ class Turns:
 
     @asynccontextmanager
     async def part(self, person: AnnotatorId, events: int, *, of_many: bool) -> AsyncIterator[None]:
-        """Wait until a small request, or a part of a large one, may be handled; run the `with` block then.
+        """Wait until a request or a part of it may be handled, then run the `with` block.
+
+        Requests with many events (a browser's actions, such as grades) are handled in parts.
 
         Args:
             person: the sender of the request.
@@ -369,7 +375,7 @@ class Turns:
         self._begin()
 
     def _begin(self) -> None:
-        """Let all waiting requests and parts start that may be handled now."""
+        """Start all waiting requests, and waiting parts of requests, that may be handled now."""
         while len(self._at_work) < AT_WORK and (first := self._next()):
             self._waiting.remove(first)
             self._at_work.append(first)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from backend.campaign.nouns import Person
-from backend.campaign.selection.candidates.choosing import CandidateReport, choose_candidates, choose_encoder
-from backend.campaign.selection.candidates.model import PoolingReport
+from backend.campaign.selection.candidates.choosing import choose_candidates, choose_encoder
+from backend.campaign.selection.candidates.model import CandidateReport, PoolingReport
 from backend.campaign.selection.candidates.pooling import pool_candidates
 from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
 from backend.campaign.setup.project.folder import Project
@@ -21,21 +21,23 @@ from backend.core.progress import Progress
 
 
 class CandidateOptions(NamedTuple):
-    """Options for choosing candidates. A field that is None keeps the project's setting.
+    """Options for choosing candidates, the moments that may be relevant to a query.
+
+    A field that is None keeps the project's setting.
 
     Attributes:
         batch_size: the number of a query's candidates that are handed out together.
-        captions: whether candidates are chosen by similar captions, besides those from runs.
+        captions: whether moments with similar captions become candidates, besides those from runs.
         visual: the CLIP model that also compares queries with frames; None for no frames.
-        runs: run files on the server, from which candidates are taken.
+        runs: run files (predictions of search systems) on the server, from which candidates are taken.
         depth: how many predictions of each query are taken from a run.
-        iou: overlap from which two predicted spans are one candidate.
-        videos: file that maps the video numbers in runs to video names.
+        iou: the IoU from which two overlapping predictions become one candidate.
+        videos: a file that gives the video names, if runs have video numbers instead.
         probe: the number of queries for which more moments are graded, to learn whether the candidates suffice.
-        seed: random seed of choosing these queries and moments.
-        encoder: name of the sentence encoder.
-        kind: kind of the sentence encoder.
-        dtype: precision of the sentence encoder.
+        seed: the random seed for drawing these queries and moments.
+        encoder: the name of the sentence encoder.
+        kind: "sup" or "unsup" (supervised or unsupervised SimCSE) or "minilm".
+        dtype: the precision of the sentence encoder: "fp32" or "bf16".
     """
 
     batch_size: int | None = None
@@ -56,7 +58,10 @@ class CandidateOptions(NamedTuple):
 
 
 def choose(project: Project, lead: Person, options: CandidateOptions, *, progress: Progress) -> JobOutcome:
-    """Choose candidates for every query by the similarity of captions, and hand out the first batch of each query."""
+    """Choose candidates for every query by similar captions, and open the first batch of each query for grading.
+
+    A batch is the candidates of a query that are handed out together.
+    """
     project = _with_encoder(project, lead, options)
     report = choose_candidates(
         project,
@@ -90,10 +95,10 @@ def choose(project: Project, lead: Person, options: CandidateOptions, *, progres
 def pool(
     project: Project, lead: Person, options: CandidateOptions, again: bool, dry_run: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Take candidates from submitted runs (pooling) and, if the options say so, by similar captions.
+    """Take candidates from the best predictions of submitted runs (pooling), and optionally from similar captions.
 
-    `again` adds candidates from further runs to an earlier pooling. `dry_run` only counts the candidates, and writes
-    nothing.
+    With `again`, candidates from further runs are added to those of an earlier pooling. With `dry_run`, candidates are
+    only counted, and nothing is written.
     """
     if not again and not dry_run and options.captions:
         project = _with_encoder(project, lead, options)

@@ -61,8 +61,8 @@ class ClipQueue(Generic[Key]):
     """Queue of clips to cut. A clip is queued once, however many users want it.
 
     Clips with the smallest priority value are cut first. Within a priority, users take turns: the user served longest
-    ago is next. So between two clips of one user, each other user gets at most one of the same priority. Of one user's
-    clips, the oldest is cut first. `most` is the largest number of clips that one user may have waiting.
+    ago is next. So a user with many waiting clips does not hold up the others for long. Of one user's clips, the oldest
+    is cut first. `most` is the largest number of clips that one user may have waiting.
 
     >>> queue = ClipQueue[str]()
     >>> for clip in ("a", "b", "c"):
@@ -92,10 +92,11 @@ class ClipQueue(Generic[Key]):
     def add(self, key: Key, person: AnnotatorId, priority: Priority) -> Key | None:
         """Add a user's request for a clip, and return the clip that was dropped to make room for it, if any.
 
-        A user who already has `most` clips waiting loses the oldest that nobody waits for (priority `AHEAD`).
+        If the user already has `most` clips waiting, the oldest one that was only requested in advance (priority
+        `AHEAD`) is dropped.
 
         Raises:
-            TooMuch: this user has `most` clips waiting, and requests wait for all of them.
+            TooMuch: this user has `most` clips waiting, and none of them was only requested in advance.
         """
         dropped: Key | None = None
         waiting = self._waiting.get(key)
@@ -138,9 +139,13 @@ class ClipQueue(Generic[Key]):
         return key
 
     def _dropped_for(self, own_clips: list[Key], person: AnnotatorId) -> Key | None:
-        """Withdraw a user's request for the oldest of their clips that nobody waits for (priority `AHEAD`).
+        """Withdraw a user's request for the oldest of their clips that were only requested in advance.
 
-        Return the clip if it left the queue, or None if somebody else wants it.
+        These are the clips of the priority `AHEAD`. Return the clip if it left the queue, or None if somebody else
+        wants it.
+
+        Raises:
+            TooMuch: there is no such clip.
         """
         for key in own_clips:
             if all(who != person or priority is Priority.AHEAD for priority, who in self._waiting[key].claims):
@@ -160,7 +165,10 @@ J = TypeVar("J", bound=CutJob)
 
 
 def _settle_in(_cut: object) -> None:
-    """Lower the priority of the new process. The argument is unused: receiving it imports what cutting needs."""
+    """Lower the priority of the new worker process, and import the module of the function that cuts clips.
+
+    The import happens when the process receives that function, `_cut`. So the first clip does not wait for it.
+    """
     if hasattr(os, "nice"):
         os.nice(5)  # people grading go first where cores are few
 
@@ -199,7 +207,7 @@ class ClipWorker(Generic[J]):
 
     @property
     def queued(self) -> tuple[int, int]:
-        """Two numbers of queued clips: those that somebody waits for (priority `DESK`), and all others.
+        """The number of queued clips that somebody waits for (priority `DESK`), and of all other queued clips.
 
         The clip being cut is not counted.
         """

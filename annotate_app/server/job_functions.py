@@ -37,7 +37,7 @@ _SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class HowToMeasure:
-    """How to measure videos.
+    """Options for measuring video files, that is, reading their duration, frame rate and size, and finding damage.
 
     `fps` is the frame rate of videos that are folders of frames. `decode` says whether to decode every frame, which
     finds all damage; with None, this is done only where it is quick.
@@ -48,7 +48,7 @@ class HowToMeasure:
 
 
 class VideosPreview(NamedTuple):
-    """Number of new videos in a folder, number of those already in the project, and pictures of the first videos."""
+    """Number of new videos in a folder, number of videos already in the project, and pictures of the first videos."""
 
     new: int
     again: int
@@ -106,7 +106,8 @@ def _already(report: RegisterReport) -> list[str]:
 def _of_videos(report: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
     """Return the tables of an outcome: refused files, damaged videos and new videos. Empty tables are left out.
 
-    The number of refused files is added to `sentences`. `refused` is the heading of their column.
+    A sentence with the number of refused files is added to `sentences`. `refused` is the heading of the column with
+    their names.
     """
     tables = []
     if report.problems:
@@ -372,7 +373,8 @@ def cut_clips(
 ) -> JobOutcome:
     """Cut the missing clips of pairs that wait for grades, as `reelrank clips` does.
 
-    `next_batches` includes the pairs of each query's next batch, and `everything` those of all candidates.
+    `next_batches` also includes the pairs of each query's next batch. `everything` includes the pairs of all
+    candidates.
     """
     steps = steps_of(progress, CUTTING_CLIPS)
     return clips_outcome(

@@ -64,7 +64,7 @@ def begin(
         lead: the lead who starts the job; the functions that the job calls check the permission, too.
         kind: the kind of job.
         subject: distinguishes jobs of one kind, such as the step of the project's setup.
-        title: the title on pages, such as `Importing moments.jsonl`; a message made by `said`.
+        title: the title on pages, such as `Importing moments.jsonl`; a translatable message.
         function: the module-level function that the job runs; see `JobFunction`.
         arguments: further arguments of the function, pickled for the other process.
         asked: values that the job's page needs to know afterwards, stored with the job.
@@ -90,7 +90,10 @@ def begin(
 
 
 def in_menu(project: Project, lead: Person) -> dict[str, str]:
-    """Return notes for the menu by page title: a running job's progress, or how a job ended that did not complete."""
+    """Return notes for the menu by page title: the progress of a running job, in percent, or a word such as "failed".
+
+    The word says how the newest job of the page ended. A job that completed gives no note.
+    """
     notes: dict[str, str] = {}
     newest = {job.kind: job for job in reversed(list_jobs(project, lead, now=time.time()))}
     for job in sorted(newest.values(), key=lambda job: job.is_running):  # a running job comes last, so its note wins

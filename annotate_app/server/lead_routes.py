@@ -110,9 +110,9 @@ class Rewriting:
 
 
 def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
-    """Return the route `GET /lead/waiting`, which answers leads with the counts in their menu.
+    """Return the route `GET /lead/waiting`, which sends leads the counts of waiting work for their menu.
 
-    `waiting` returns these counts.
+    `waiting` returns these counts for a project and a lead.
     """
 
     async def answer(request: Request) -> Response:

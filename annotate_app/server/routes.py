@@ -103,13 +103,13 @@ class _Broken(RequestBody, kw_only=True):
 
 
 class _Exam(RequestBody, kw_only=True):
-    """Body of POST /desk/exam: the step in the qualification exam, to start it, hand it in, or leave its result."""
+    """Body of POST /desk/exam: the step in the qualification exam, to start it, hand it in, or close its result."""
 
     act: ExamAct
 
 
 class Desks(ClipRoutes):
-    """Routes of the grading page. A desk holds the pairs that one annotator is to grade next."""
+    """Routes of the grading page. A desk holds the pairs (each a query and a clip) for an annotator to grade next."""
 
     def __init__(
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
@@ -202,7 +202,7 @@ class Desks(ClipRoutes):
 
     @takes(_Exam)
     async def exam(self, request: Request, sent: _Exam) -> Response:
-        """Start the qualification exam, hand it in, or leave its result; answer with the pairs to grade next.
+        """Start the qualification exam, hand it in, or close its result; answer with the pairs to grade next.
 
         The answers to the exam are saved by `exchange`.
         """

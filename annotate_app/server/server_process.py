@@ -30,10 +30,10 @@ LAST_S = 8.0
 
 
 def leave(_number: int, _frame: FrameType | None) -> None:
-    """End the process with exit code 0; a signal handler for before the server has started and after it has stopped.
+    """End the process with exit code 0; used as signal handler while the server is not running.
 
-    Before the start, it ends the process without raising an exception. An exception in the middle of an import can
-    leave a lock that the interpreter waits for forever.
+    If the server has not started yet, the process ends at once. An exception in the middle of an import could leave a
+    lock that the interpreter waits for forever.
     """
     if not _BEGUN.is_set():
         print_stopped()
@@ -42,7 +42,7 @@ def leave(_number: int, _frame: FrameType | None) -> None:
 
 
 def print_stopped() -> None:
-    """Print that the server has stopped; print nothing if `REELRANK_READY` is empty, because no start was printed."""
+    """Print that the server has stopped; print nothing if `REELRANK_READY` is empty, as then no start was printed."""
     if os.environ.get(READY_VARIABLE):
         with suppress(OSError):  # the terminal has gone
             sys.stdout.write("\nStopped.\n")
@@ -65,7 +65,10 @@ def limit_shutdown_time() -> None:
 
 
 def server_settings() -> Any:
-    """Return the settings of the running uvicorn server, to change those that Streamlit cannot; None without one."""
+    """Return the settings of the running uvicorn server, so that they can be changed; None if no server is running.
+
+    Streamlit does not offer all of these settings itself.
+    """
     handler = signal.getsignal(processes.END_SIGNALS[0])
     return getattr(getattr(handler, "__self__", None), "config", None)
 

@@ -1,10 +1,10 @@
 """Page addresses, the base path of the app, and the names of its cookies.
 
-All addresses are known before any page is loaded, and `guard.py` rejects all others. Inside the app a path begins at
-the app: "/grade". Behind a proxy the app may lie below a path of its host, the base path, such as /annotate in
-https://lab.example.org/annotate/. `BasePath` removes the base path from requests, whether or not the proxy has already
-done so, and adds it to redirects and to the paths of cookies. Pages add it by `full_path`, and scripts of components by
-`fullPath`.
+All addresses are known before any page is loaded, and `guard.py` rejects all others. Behind a proxy the app may lie
+below a path of its host, the base path, such as /annotate in https://lab.example.org/annotate/. The app's own code uses
+paths without the base path, such as "/grade". `BasePath` removes the base path from requests, whether or not the proxy
+has already done so, and adds it to redirects and to the paths of cookies. Pages add it by `full_path`, and scripts of
+components by `fullPath`.
 
 Over https the names of cookies begin with `__Host-`, which a browser accepts only from this very host and only over
 https. Below a base path they begin with `__Secure-`, because `__Host-` asks for the path "/". `guard.py` removes these
@@ -96,7 +96,7 @@ def moved_to(path: str, query: str) -> str | None:
 
 
 def is_own_path(path: str) -> bool:
-    """Return whether the first part of a path is that of one of the app's pages or routes.
+    """Return whether the first part of a path belongs to one of the app's pages or routes.
 
     Such a path cannot be the base path, because requests below it would be ambiguous.
 

@@ -30,7 +30,7 @@ from backend.core.errors import Overtaken, ReelRankError
 
 
 class FirstProject(Sessions):
-    """ASGI middleware that answers all requests until the project is created with the one-time link.
+    """ASGI middleware that answers all requests itself until somebody creates the project through the one-time link.
 
     `own` is the address at which the server listens, and `link` the one-time link that was printed.
     """

@@ -233,8 +233,8 @@ class Guard:
 def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
     """Return whether the response to a page request has to set the CSRF cookie, because the browser has none yet.
 
-    `is_open` says that the path needs no session; such responses set no cookie here. The sign-out form is part of a
-    Streamlit page, so its token must exist before the page opens its websocket.
+    The answer is False if `is_open`, that is, if the path needs no session. The sign-out form is part of a Streamlit
+    page, so its token must exist before the page opens its websocket.
     """
     machine = connection.url.path.startswith(MACHINE_PREFIXES)
     return not (is_open or machine or CSRF_COOKIE in connection.cookies)

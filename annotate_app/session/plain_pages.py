@@ -147,7 +147,7 @@ def account_page(
 
 
 def _single_sign_on(query: dict[str, str]) -> str:
-    """Return the link to single sign-on as HTML, with this query; "" if single sign-on is off."""
+    """Return the link to single sign-on as HTML, with `query` as URL parameters; "" if single sign-on is off."""
     if not oidc.is_configured():
         return ""
     address = f"{full_path(oidc.START_PATH)}?{escape(urlencode(query))}"
@@ -235,7 +235,7 @@ def language_form(path: str, next_path: str, csrf: str) -> str:
 
     Args:
         path: path of the page with the form, to which choosing a language returns.
-        next_path: path that the browser opens after signing in, to be kept.
+        next_path: path that the browser opens after signing in; it stays the same when the language changes.
         csrf: the hidden field with the CSRF token, as HTML.
     """
     buttons = "".join(

@@ -215,9 +215,9 @@ _T = TypeVar("_T")
 
 
 class RequestLimits:
-    """Limits each user's concurrent requests to one server process, and delays refusals. Used in one event loop.
+    """Limits each user's concurrent requests to one server process, and delays refusals when there are many.
 
-    `clock` returns seconds, of any origin.
+    Used in one event loop. `clock` returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -234,7 +234,7 @@ class RequestLimits:
     def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
         """Count a request as under way while the `with` block runs; a user may have `most` at a time.
 
-        Requests with different `most` are counted apart: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
+        Requests with different `most` are counted separately: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
         requests.
 
         Raises:
@@ -252,7 +252,10 @@ class RequestLimits:
                 del self._under_way[key]
 
     async def delay_refusal(self, person: AnnotatorId) -> None:
-        """Wait until a user's request may be refused; call it for requests that would change something."""
+        """Wait before a user's request is refused, so that a program cannot repeat refused requests quickly.
+
+        Call it for requests that would change something. There is no wait while refusals are rare.
+        """
         before = self._refused.of(person)
         self._refused.add(person, 1)
         now = self._clock()
@@ -286,9 +289,11 @@ class RequestLimits:
 
 
 class RecentUse:
-    """Counts how much each user used of something recently: amounts are added up, and halve every `half_s` seconds.
+    """Counts how much each user recently used of something, such as requests; old usage fades.
 
-    It serves fair scheduling: users who used least come first. `clock` returns seconds, of any origin.
+    Amounts are added up, and the sum halves every `half_s` seconds.
+
+    It serves fair scheduling: users who used least come first. `clock` returns monotonic seconds.
 
     >>> now = [0.0]
     >>> usage = RecentUse(10.0, lambda: now[0])
@@ -328,7 +333,9 @@ class FairChecks:
 
     @contextmanager
     def under_way(self, source: str) -> Iterator[None]:
-        """Count an attempt of a source as under way while the `with` block runs, also while the attempt is delayed.
+        """Count a password attempt as under way while the `with` block runs, including any delay before the check.
+
+        `source` is the address or known browser that makes the attempt.
 
         Raises:
             TooMuch: `MOST_WAITING` attempts of this source are under way.
@@ -344,7 +351,10 @@ class FairChecks:
                 del self._under_way[source]
 
     async def check(self, source: str, check: Callable[[], _T]) -> _T:
-        """Run a slow check in a thread when it is this source's turn, and return its result."""
+        """Run a password check in a thread when it is its source's turn, and return the result of the check.
+
+        `source` is the address or known browser that makes the attempt.
+        """
         turn = anyio.Event()
         self._waiting.setdefault(source, deque()).append(turn)
         self._begin()

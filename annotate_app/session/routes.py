@@ -134,7 +134,10 @@ class Sessions:
         return await self._signed_in(request, token, next_path)
 
     async def single_sign_on(self, request: Request) -> Response:
-        """Redirect to the identity provider. `?next=` is the page to open afterwards, `?invitation=` one to accept."""
+        """Redirect to the identity provider.
+
+        `?next=` is the page to open after signing in, and `?invitation=` an invitation to accept.
+        """
         if not oidc.is_configured():
             return sign_in_page(request, error=tr("This server has no single sign-on."), status=404)
         query = request.query_params

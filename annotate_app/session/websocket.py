@@ -264,7 +264,7 @@ _HALF_LIFE_S = 10.0
 class RunBudget:
     """The number of script runs that each user may start now; it grows with time. Used in one event loop.
 
-    `clock` returns seconds, of any origin.
+    `clock` returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -8,7 +8,8 @@ drawn:
     show = choice("Show", "show", {"all": "All", "work": "In work"}, clears=("page",))
     st.button("Open", on_click=go, kwargs={"query": 7})
 
-An invalid value counts as the default, because anybody can type a URL. The default is never written to the URL.
+Each input is given a label, its query parameter and, as `clears`, the parameters that a change of its value removes. An
+invalid value counts as the default, because anybody can type a URL. The default is never written to the URL.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,7 +73,11 @@ def text(label: str, name: str, *, clears: Sequence[str] = (), **options: Any) -
 def search(placeholder: str, *, name: str = "q", clears: Sequence[str] = ("page",), **options: Any) -> str:
     """Draw the search field of a list, and return the search text from the page's URL.
 
-    Only screen readers get its label.
+    Args:
+        placeholder: text shown in the empty field.
+        name: query parameter that holds the search text.
+        clears: query parameters that a change removes, such as the page of the list.
+        options: further options of `st.text_input`. `label` is only for screen readers.
     """
     label = options.pop("label", tr("Search"))
     return text(label, name, clears=clears, placeholder=placeholder, label_visibility="collapsed", **options)

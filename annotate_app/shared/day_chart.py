@@ -39,7 +39,9 @@ def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: 
 
 
 def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], alt_text: str) -> None:
-    """Draw hours as one stacked bar a day, with a colour for each person. People with the fewest hours become "others".
+    """Draw hours as one stacked bar a day, with a colour for each person.
+
+    If there are more people than colours, those with the fewest hours are drawn together as "others".
 
     Args:
         days: every day (`2026-03-14`) of the chart, the oldest first, including days without work.

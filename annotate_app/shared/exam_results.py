@@ -36,7 +36,7 @@ _COLOURS: dict[ExamPhase, Literal["green", "violet", "red", "orange"]] = {
 def badge(phase: ExamPhase, said: str = "{standing}") -> None:
     """Draw a coloured badge that says how far a person is in the exam, such as `passed` or `not started`.
 
-    `said` is the text of the badge, in which these words replace `{standing}`.
+    `said` is the text of the badge; `{standing}` in it is replaced by these words.
     """
     st.badge(tr(said, standing=tr(wording.EXAM_WORDS[phase])), color=_COLOURS.get(phase, "orange"))
 

@@ -137,9 +137,10 @@ def invitation_url(page_url: str, invitation: str) -> str:
 
 
 def app_address(page_url: str) -> str:
-    """Return the URL at which people open the app: the project's public address, or else that in the lead's browser.
+    """Return the URL at which people open the app: the public address in the project's settings, else from `page_url`.
 
-    `page_url` is the URL in the browser. The `Host` header of a request is never used, as anybody can send any value.
+    `page_url` is the URL in the lead's browser. The result is empty if that has no host. The `Host` header of a request
+    is never used, as anybody can send any value.
     """
     if public := auth.project().settings.public_address:
         return public.rstrip("/")

@@ -30,7 +30,15 @@ def job_view(
     problem: str,
     then: Callable[[Job], None] | None = None,
 ) -> Job | None:
-    """Find a background job with `find_job`, show it with `show_job`, and return it; None if there is no job."""
+    """Show a background job with its progress or outcome, and return it; None if there is no job to show.
+
+    Args:
+        project: the project.
+        lead: the lead who opens the page.
+        kinds: the kinds of jobs to show, as for `find_job`.
+        problem: session key under which a refusal to dismiss the job is kept.
+        then: draws buttons for what the lead may do next, once the job has ended.
+    """
     job = find_job(project, lead, kinds)
     if job is not None:
         show_job(project, lead, job, problem, then)
@@ -40,8 +48,9 @@ def job_view(
 def find_job(project: Project, lead: Person, kinds: Collection[JobKind]) -> Job | None:
     """Return the background job to show: the running one, whoever started it, else the last one not yet dismissed.
 
-    It is of one of the `kinds`, with one exception. Only one job at a time can change the project. So if one of these
-    kinds does, a running job that changes the project is returned, whatever its kind.
+    Return None if there is no such job. Only jobs of the given `kinds` are considered, with one exception. Only one job
+    at a time may change the project. So if one of `kinds` does, a running job of another kind that changes the project
+    is shown too.
     """
     jobs = list_jobs(project, lead, now=time.time())
     own_jobs = [job for job in jobs if job.kind in kinds]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from html import escape
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -18,6 +18,7 @@ from annotate_app.shared import grade_colours, joined, results, wording
 from annotate_app.shared.waiting import menu_counts
 from backend.campaign.corpus.describing.opening import may_describe
 from backend.campaign.nouns import Person, Role
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.permissions import lead_of
 from backend.campaign.setup.project.folder import Project
@@ -83,7 +84,7 @@ def header(project: Project, person: Person) -> None:
             _offline(key="offline", data={"text": tr(_AWAY)})
 
 
-def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
+def lead_page(title: str) -> tuple[Project, Person, StatusCounts]:
     """Begin a lead's page: check that the person is a lead, write the heading, warn about simulated judgements.
 
     Returns:
@@ -139,10 +140,13 @@ def done_as_lead(action: Callable[[Project, Person], object], problem: str) -> b
 def lead_callback(
     problem: str,
 ) -> Callable[[Callable[Concatenate[Project, Person, _Args], object]], Callable[_Args, None]]:
-    """Decorate the callback of a lead's button, so that it gets the project and the lead as its first arguments.
+    """Decorate a function, so that it can be the callback of a lead's button.
+
+    The function is called with the project, the lead, and then the arguments that the button passes. If it is refused,
+    `refusal` shows the reason.
 
     Args:
-        problem: session key under which the reason is kept if the action is refused; `refusal` shows it.
+        problem: session key under which the reason of a refusal is kept.
     """
 
     def decorate(action: Callable[Concatenate[Project, Person, _Args], object]) -> Callable[_Args, None]:
@@ -194,7 +198,7 @@ def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, 
     st.download_button(label, data=make, file_name=file_name, mime="text/csv", key=key, on_click="ignore", icon=icon)
 
 
-def settled(counts: dict[str, Any]) -> tuple[int, int]:
+def settled(counts: StatusCounts) -> tuple[int, int]:
     """Return the number of settled pairs (consensus, adjudicated or discarded) and the number of all pairs.
 
     `counts` are the project's counts from `status_counts`.

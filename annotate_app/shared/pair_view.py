@@ -129,8 +129,8 @@ def reply(note: int, seen: int) -> None:
     """Save a lead's reply to a note, as the callback of its form. The note's author reads it once the pair is settled.
 
     Args:
-        note: number of the judgement with the note.
-        seen: number of the reply that the lead saw before; 0 if there was none.
+        note: id of the judgement (a stored grade) with which the note was written.
+        seen: id of the newest reply that the page showed; 0 if there was none.
     """
     key = f"reply-text-{note}"
     act = partial(reply_to_note, note=note, text=st.session_state[key], seen=seen, now=time.time())

@@ -1,4 +1,4 @@
-"""Let leads manage practice pairs for newcomers: list the current ones, and add a text with a moment as another."""
+"""Let leads manage practice pairs for newcomers: list the current ones, and make a new one from a text and a moment."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -163,9 +163,9 @@ def _choose(project: Project, lead: Any, scale: Scale) -> None:
 
 
 def _cached_offers(project: Project, lead: Any, text: str) -> Sequence[Offer]:
-    """Return moments similar to a text, of which the lead can choose some for practice.
+    """Return moments similar to a text, from which the lead can choose for practice.
 
-    The session keeps those for the last text, because the sentence encoder takes a moment to load.
+    The session keeps the result for the last text, because finding the moments has to load the sentence encoder.
     """
     cached: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
     if cached[0] != text:

@@ -50,9 +50,13 @@ export default function ({ parentElement, data }) {
 
 
 class Result(NamedTuple):
-    """Result of a button: a text, its kind, and a link to a related page, as path and label.
+    """Result of a button, to be shown near the button.
 
-    Each result has another `number`, so that the page scrolls to it only once.
+    Attributes:
+        text: the text to show.
+        kind: whether it is a success (`done`), a warning or a problem.
+        link: path and label of a link after the text; None for none.
+        number: a different number for each result, so that the page scrolls to a result only once.
     """
 
     text: str
@@ -74,7 +78,7 @@ def leave(name: str, text: str, *, kind: Kind = "done", link: tuple[str, str] | 
 
 
 def clear(problem: str) -> None:
-    """Remove the stored result and refusal of a place on the page. Call it in a callback.
+    """Remove the result or refusal that the page shows at one place. Call it in a callback.
 
     `problem` is the session key of the refusal, such as `terms_problem`.
     """
@@ -85,7 +89,7 @@ def clear(problem: str) -> None:
 def show(key: str, kind: Kind = "done") -> None:
     """Draw the result that the session holds under `key`, if any, with a button that dismisses it.
 
-    `kind` applies to results that are stored as mere texts.
+    If the session holds a string and not a `Result`, `kind` says how to draw it.
     """
     result = st.session_state.get(key)
     if not result:

@@ -1,4 +1,4 @@
-"""Texts and links for work that waits for a lead, and for what keeps annotators from grading a pair."""
+"""Texts and links about work that waits for a lead, and about reasons why annotators cannot grade a pair."""
 
 from html import escape
 from typing import NamedTuple

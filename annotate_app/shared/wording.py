@@ -110,7 +110,7 @@ def several(noun: str) -> str:
 
 
 def the_last(count: int) -> str:
-    """Write `the last one`, or with a number `the last five`."""
+    """Write `the last one` for 1, and for a larger number, such as 5, `the last five`."""
     return tr("the last one") if count == 1 else tr("the last {number}", number=number(count).lower())
 
 

@@ -226,8 +226,9 @@ def _simulate(project: Project, *, now: float, progress: Progress) -> int:
 def keep_runs(project: Project, *, now: float) -> None:
     """Add three example runs (ranked results of search systems) to the demo, built from the candidates of each query.
 
-    One ranks the candidates by similarity. One has the same ranking, but moves the starts and ends at random. One ranks
-    them at random. The first equals the ranking of the built-in baseline `caption`, so it is marked as an upper bound.
+    The first run ranks the candidates by similarity. The second has the same ranking, but its starts and ends are
+    shifted at random. The third ranks the candidates at random. The first uses the captions of the moments, which no
+    real system has, so it is marked as an upper bound.
     """
     rng = random.Random(SEED)
     lengths = corpus_rows.video_durations(project.store.db)

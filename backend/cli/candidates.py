@@ -26,7 +26,7 @@ from backend.cli.output import counted, end_with_json, fail, now, progress_bar, 
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
-    from backend.campaign.selection.candidates.choosing import CandidateReport
+    from backend.campaign.selection.candidates.model import CandidateReport
 
 
 @add_command("candidates")

@@ -18,8 +18,7 @@ from backend.cli.output import counted, fail, machine_output, now, progress_bar,
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
-    from backend.campaign.corpus.captions.model import RewriteSummary
-    from backend.campaign.corpus.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.captions.model import RewriteReport, RewriteSummary
     from backend.language.endpoint import Endpoint
 
 

@@ -185,7 +185,7 @@ class ScoringOptions:
         list[float] | None, list_option("--theta T,T", "IoU thresholds of measures without grades. Default: as --mu.")
     ] = None
     min_relevance: Annotated[
-        int, option("--min-relevance 1-4", "Lowest grade that counts as relevant in measures without grades.")
+        float, option("--min-relevance 1-4", "Lowest grade that counts as relevant in measures without grades.")
     ] = 1
     measure: Annotated[
         list[str] | None,
@@ -340,13 +340,14 @@ def read_option(text: str) -> tuple[str, str | bool]:
     An unknown option, or a value that it cannot have, is wrong usage.
     """
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
+    from backend.scoring.presets import READERS
 
     name, equals, value = text.partition("=")
+    if equals and name in READERS:
+        return name, value  # read with the other settings
     if not equals or name not in EVALUATION_OPTIONS:
-        known = ", ".join(EVALUATION_OPTIONS)
+        known = ", ".join(dict.fromkeys([*EVALUATION_OPTIONS, *READERS]))
         raise typer.BadParameter(f"{text!r} is not NAME=VALUE with one of {known}", param_hint="--option")
-    if name == "abandonment":
-        return name, value  # a name, or any number of probabilities
     legal = {str(choice).lower(): choice for choice in EVALUATION_OPTIONS[name]}
     if value.lower() not in legal:
         raise typer.BadParameter(f"{name} is one of {', '.join(legal)}, not {value!r}", param_hint="--option")

@@ -50,7 +50,7 @@ def add(
     Example: reelrank users add my-project Ana --role annotator
     """
     from backend.campaign.setup.people.accounts import add_person, add_person_with_password
-    from backend.campaign.setup.serving.server import address
+    from backend.campaign.setup.serving.server import invitation_link
 
     project = open_project(folder)
     if password_stdin:
@@ -61,7 +61,7 @@ def add(
     token = add_person(project, OPERATOR, name, role, now=now())
     serve = f"reelrank serve {shlex.quote(str(folder))}"
     say(f"Send {name} this link. It works once, within two weeks, while `{serve}` runs:")
-    say(f"{(url or address(project)).rstrip('/')}/session/invitation/{token}")
+    say(invitation_link(project, OPERATOR, token, address=url))
 
 
 def remove(folder: Dir, name: Annotated[str, argument("NAME", "Name of the user.")]) -> None:
@@ -73,13 +73,10 @@ def remove(folder: Dir, name: Annotated[str, argument("NAME", "Name of the user.
     Example: reelrank users remove my-project Ana
     """
     from backend.campaign.judging.removal import remove_person
-    from backend.campaign.setup.people.accounts import list_people
+    from backend.campaign.setup.people.accounts import person_named
 
     project = open_project(folder)
-    known = [row.person for row in list_people(project, OPERATOR) if not row.is_archived]
-    user = next((person for person in known if name_key(person.name) == name_key(name)), None)
-    if user is None:
-        fail(f"there is no user named {name}; the users are {', '.join(person.name for person in known) or '(none)'}")
+    user = person_named(project, OPERATOR, name)
     if remove_person(project, OPERATOR, user.annotator_id, now=now()):
         say(f"{user.name} is archived. Their work stays on record.")
     else:

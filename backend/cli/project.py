@@ -1,5 +1,6 @@
 """Commands for a whole project: `reelrank status`, `doctor`, `backup`, `restore`, `migrate` and `move`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -168,7 +169,7 @@ _WORDS = {
 """Names of pair states that differ from the keys of the JSON."""
 
 
-def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
+def _rows(counts: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     rows: list[tuple[str, str, int]] = []
     for stage, value in counts.items():
         if stage == "queries_by_batches":

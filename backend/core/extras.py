@@ -1,6 +1,7 @@
 """Optional packages: which extra of ReelRank brings a missing module, and how to install it."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 MODULES: Mapping[str, frozenset[str]] = {
     "app": frozenset(
@@ -75,3 +76,13 @@ def advice(what: str, extra: str) -> str:
             "  pip install torch --index-url https://download.pytorch.org/whl/cpu",
         ]
     return "\n".join([*lines, f'  pip install "reelrank[{extra}]"'])
+
+
+def require_pandas() -> None:
+    """Check that pandas is installed; only data frames need it.
+
+    Raises:
+        ImportError: it is not installed; the message says how to install it.
+    """
+    if find_spec("pandas") is None:
+        raise ImportError(advice("`to_frame()`", "pandas"), name="pandas")

@@ -43,12 +43,12 @@ def decimal_fraction(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def iou_float64(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
+def iou_float64(start: Floats, end: Floats, other_start: Floats, other_end: Floats, epsilon: float = 0.0) -> Floats:
     """Return the intersection over union in float64, element by element, in [0, 1].
 
     The order of operations, `inter / ((e - s) + (e' - s') - inter)`, is that of the published TVR-Ranking
     evaluator, because any other order gives other last bits. Unions that are undefined or not positive (empty,
-    reversed or NaN spans) give 0.
+    reversed or NaN spans) give 0. `epsilon` seconds are added to the union, as some evaluators do.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
     >>> iou_float64(s, e, np.array([20.0]), np.array([28.0]))
@@ -58,16 +58,18 @@ def iou_float64(start: Floats, end: Floats, other_start: Floats, other_end: Floa
         inter = np.maximum(0.0, np.minimum(end, other_end) - np.maximum(start, other_start))
         union = (end - start) + (other_end - other_start) - inter
         result = np.zeros(len(union))
-        np.divide(inter, union, out=result, where=union > 0)
+        np.divide(inter, union + epsilon if epsilon else union, out=result, where=union > 0)
     return result
 
 
-def iou_float64_hull(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
+def iou_float64_hull(
+    start: Floats, end: Floats, other_start: Floats, other_end: Floats, epsilon: float = 0.0
+) -> Floats:
     """Return the intersection divided by the hull, the time from the earlier start to the later end, in [0, 1].
 
     This is computed in float64, element by element, as in the evaluators of Charades-STA (TALL, LGI, 2D-TAN) and
     QVHighlights (its R1). The hull of two overlapping spans is their union. It is computed by another formula than in
-    `iou_float64`, so the last bits differ. Empty or undefined hulls give 0.
+    `iou_float64`, so the last bits differ. Empty or undefined hulls give 0. `epsilon` seconds are added to the hull.
 
     >>> spans = [np.array([time]) for time in (44.35, 80.89, 31.88, 84.08)]
     >>> bool(iou_float64(*spans)[0] >= 0.7), bool(iou_float64_hull(*spans)[0] >= 0.7)
@@ -77,15 +79,16 @@ def iou_float64_hull(start: Floats, end: Floats, other_start: Floats, other_end:
         inter = np.maximum(0.0, np.minimum(end, other_end) - np.maximum(start, other_start))
         hull = np.maximum(end, other_end) - np.minimum(start, other_start)
         result = np.zeros(len(hull))
-        np.divide(inter, hull, out=result, where=hull > 0)
+        np.divide(inter, hull + epsilon if epsilon else hull, out=result, where=hull > 0)
     return result
 
 
-def iou_float32(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
+def iou_float32(start: Floats, end: Floats, other_start: Floats, other_end: Floats, epsilon: float = 0.0) -> Floats:
     """Return the intersection over union computed in float32, element by element, in [0, 1].
 
     This follows the evaluators of TVR, MMN and MVMR. All times are rounded to float32, and the union is the time from
-    the earlier start to the later end. Unions that are undefined or not positive give 0.
+    the earlier start to the later end. Unions that are undefined or not positive give 0. `epsilon` seconds are added to
+    the union.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
     >>> iou_float32(s, e, np.array([20.0]), np.array([28.0])) == np.float32(0.4)
@@ -97,7 +100,7 @@ def iou_float32(start: Floats, end: Floats, other_start: Floats, other_end: Floa
         inter = np.maximum(np.float32(0), np.minimum(last, other_last) - np.maximum(first, other_first))
         union = np.maximum(last, other_last) - np.minimum(first, other_first)
         result = np.zeros(len(union), dtype=np.float32)
-        np.divide(inter, union, out=result, where=union > 0)
+        np.divide(inter, union + np.float32(epsilon) if epsilon else union, out=result, where=union > 0)
     return result.astype(np.float64)
 
 

@@ -29,7 +29,7 @@ _KEY_BYTES = 16
 
 
 def shared_folder() -> Path:
-    """Return the folder in the user's cache for vectors that are encoded without a project.
+    """Return the folder in the user's cache for vectors that are computed outside a project (an annotation campaign).
 
     All commands of a user share this folder.
     """
@@ -45,14 +45,15 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
     the texts are encoded there, and their vectors are cached on this machine.
 
     Args:
-        encoder: the sentence encoder; its `identity` names its part of the cache.
+        encoder: the sentence encoder; each `identity` of an encoder has its own subfolder of the cache.
         texts: the texts; the same text may occur several times.
         folder: the cache folder.
         progress: called with (uncached texts done, all uncached texts).
 
     Raises:
         EncoderUnavailable: some texts are not cached, and the model cannot be built.
-        WorkerLost, ClusterUnavailable: see `each_unit`.
+        WorkerLost: encoding some of the texts ended every process that tried it.
+        ClusterUnavailable: the machines of `where` cannot do the work.
     """
     place = folder / hashlib.sha256(encoder.identity.encode()).hexdigest()[:32]
     record = np.dtype([("key", f"V{_KEY_BYTES}"), ("vector", "<f4", (encoder.dim,))])
@@ -107,7 +108,7 @@ def _key(text: str) -> bytes:
 
 
 def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
-    """Yield the shards in the folder of one encoder, memory-mapped.
+    """Yield the arrays of cached vectors in the folder `place` of one encoder, one for each file, memory-mapped.
 
     Files that are damaged, were just deleted, or have another dtype than `record` are skipped.
     """
@@ -121,7 +122,10 @@ def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
 
 
 def _write(place: Path, records: npt.NDArray[Any]) -> None:
-    """Write one shard. Its file name is a hash of its texts, so writing the same texts again makes no second file."""
+    """Write cached texts' hashes and vectors to one file in the folder `place`.
+
+    The file is named by a hash of the texts, so writing the same texts again makes no second file.
+    """
     name = hashlib.blake2b(np.ascontiguousarray(records["key"]).tobytes(), digest_size=16).hexdigest()
     keep_array(place / f"{name}.npy", records)
 

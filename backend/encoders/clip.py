@@ -60,7 +60,7 @@ class Clip:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the name and identity instead of the model: another process loads the model from its own files.
 
-        Unpickling fails if these files have another identity.
+        Unpickling fails if the other process has a different model under this name.
         """
         return _load_on_worker, (self.name, self.identity, self._advice)
 
@@ -90,7 +90,7 @@ class Clip:
         Args:
             video_sha256: hash of the video file, by which its vectors are cached.
             per_s: the rate of `pictures`, in frames a second.
-            pictures: yields the frames as RGB arrays; not called if the vectors are cached.
+            pictures: returns the frames as RGB arrays, one after the other; not called if the vectors are cached.
             folder: the cache folder.
 
         Raises:

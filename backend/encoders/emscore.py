@@ -13,8 +13,8 @@ stands for the whole sentence) and v_1 ... v_N of the frames of video V:
 
 w_j is the IDF weight of token j. A token that occurs in c of M sentences has w = log((M + 1) / (c + 1)). A token of
 every sentence, such as start and end, has the weight 0 in P; it still counts in R. If all tokens of a sentence have the
-weight 0, they get equal weights. If the authors' code counts the sentences itself, it gives the end token the mean
-weight. MVMR's code passes the counts to it; then the end token does not get the mean weight, and neither does it here.
+weight 0, they get equal weights. The end token gets no special weight here, as in the code of the benchmark MVMR. The
+authors' code gives it the mean weight, but only if that code counts the sentences itself.
 
 A worked example: two tokens along the axes, two frames, one along the first axis and one half-way between both.
 
@@ -50,7 +50,12 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Idf:
-    """The IDF weights of tokens. `known` maps token ids to weights; any other token gets the weight `unknown`."""
+    """The IDF weights of tokens (inverse document frequency): a token in few sentences has a high weight.
+
+    Attributes:
+        known: maps token ids to weights.
+        unknown: the weight of any token that is not in `known`.
+    """
 
     known: Mapping[int, float]
     unknown: float
@@ -63,9 +68,10 @@ class Idf:
 
 
 def idf(sentences: Iterable[Iterable[int]]) -> Idf:
-    """Return the IDF weights of tokens, counted in these sentences: `log((M + 1) / (c + 1))` for a token.
+    """Return the IDF weights of tokens: a token that occurs in few of the sentences gets a high weight.
 
-    `sentences` has the token ids of each of M sentences. A token occurs in c of them, and an unknown token in none.
+    The weight is `log((M + 1) / (c + 1))` for a token that occurs in c of M sentences; for an unknown token, c is 0.
+    `sentences` has the token ids of each sentence.
     """
     counts: Counter[int] = Counter()
     total = 0
@@ -149,7 +155,10 @@ class FrameVectors:
 
 
 def score(sentence: SentenceVectors, videos: FrameVectors, weights: Idf | None = None) -> EmScores:
-    """Return the EMScores of a sentence with each video; without `weights` all tokens have the same weight."""
+    """Return the EMScores of a sentence with each video, which tell how well the sentence fits the video.
+
+    `weights` are the weights of the sentence's tokens; without them all tokens have the same weight.
+    """
     similarities = (sentence.vectors @ videos.vectors.T).astype(np.float64)
     share = np.full(len(sentence.tokens), 1 / len(sentence.tokens)) if weights is None else weights.of(sentence.tokens)
     precision = share @ np.maximum.reduceat(similarities, videos.starts, axis=1)

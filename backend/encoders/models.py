@@ -1,4 +1,4 @@
-"""Build the models of `sentence.py` and `clip.py`. Only this module of the encoders loads torch.
+"""Build and run the models that turn sentences and pictures into vectors: SimCSE, MiniLM and CLIP.
 
 SimCSE is built by hand. `SentenceTransformer("princeton-nlp/...")` finds no modules.json there and falls back to
 mean pooling, which is another function. SimCSE's own tool (princeton-nlp/SimCSE, tool.py, `pooler = "cls"` and
@@ -7,8 +7,8 @@ mean pooling, which is another function. SimCSE's own tool (princeton-nlp/SimCSE
     supervised:   v = tanh(W h + b), then v / |v|        (transformers calls this `pooler_output`)
     unsupervised: v = h,             then v / |v|
 
-If OpenVINO is installed (extra `fast`), it computes the transformer. This changes vectors by less than 1e-6, no more
-than running torch on another processor does. So an encoder has the same identity with and without OpenVINO.
+If OpenVINO is installed (`pip install reelrank[fast]`), it computes the transformer. This changes vectors by less than
+1e-6, no more than running torch on another processor does. So vectors made with and without OpenVINO may be mixed.
 
 CLIP is loaded by sentence-transformers, which returns only one vector per sentence or picture. EMScore also needs one
 per token, so this code calls the underlying model. A token's vector is its last hidden state, normalised by the text
@@ -81,13 +81,13 @@ class SentenceModel:
         return np.concatenate(vectors, dtype=np.float32)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens that the model reads of each text; longer texts are cut."""
+        """Return the number of tokens of each text, at most the number that the model reads."""
         limit = self._model.max_seq_length
         encoded = self._model.tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)
         return [len(tokens) for tokens in encoded["input_ids"]]
 
     def _hasten(self, encoded: int) -> None:
-        """Count `encoded` more texts, and switch to OpenVINO, if installed, after `WORTH_IT` texts.
+        """Switch to OpenVINO, if installed, after `WORTH_IT` texts; `encoded` is the number of texts just encoded.
 
         A model that has encoded so many texts is likely to encode many more.
         """

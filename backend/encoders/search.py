@@ -26,9 +26,10 @@ _TIMES_AS_FAST = 2
 
 
 def coarse_pays(vectors: FloatArray, queries: int) -> bool:
-    """Return whether a coarse pass in bfloat16 saves time for this many queries, from a short trial on this machine.
+    """Return whether searching with bfloat16 vectors first saves time on this machine, from a short trial.
 
-    `vectors` are those of the captions.
+    This first search is coarse: it only rules out captions. `vectors` are those of the captions, and `queries` is the
+    number of queries.
     """
     if len(vectors) * queries < (_PAIRS_WITH_TORCH if "torch" in sys.modules else _PAIRS_WITHOUT):
         return False
@@ -73,21 +74,21 @@ class Coarse:
     def nearest(self, queries: FloatArray, depth: int, size: int) -> tuple[Integers, Integers, FloatArray]:
         """Return the captions that may be among the `depth` most similar ones of each query; others certainly are not.
 
+        Args:
+            queries: float32 `(queries, dim)`, at most `at_once`.
+            depth: how many captions a query needs; smaller than the number of all captions.
+            size: captions in a group. Groups are compared first by their best caption, see `Captions._nearest`. There
+                have to be at least `depth` groups.
+
+        Returns:
+            Two arrays of equal length, in no order: the query's index and the caption's index of each pair. The third
+            array has a score t for each query; every caption that was not returned has a lower score.
+
         Let q be a query, c a caption, and q' and c' their rounded vectors. Rounding changes their product by at most
         `|q - q'| |c'| + |q| |c - c'|` plus the error of the sum. Call this bound e, and n the `depth`-th largest
         rounded product. Then at least `depth` captions have an exact product of t = n - e - 2^-8 |n| or more, so
         captions below t are not needed. A caption with an exact product of t or more has a rounded product of at least
         t - e, rounded.
-
-        Args:
-            queries: float32 `(queries, dim)`, at most `at_once`.
-            depth: how many captions a query needs; less than the number of captions.
-            size: captions in a group. Groups are compared first by their best caption, see `Captions._nearest`. There
-                have to be at least `depth` groups.
-
-        Returns:
-            Two arrays of equal length, the index of the query and of the caption of each pair, in no order. And for
-            each query the score t: captions that were not returned have a smaller one.
         """
         import torch
 
@@ -128,8 +129,8 @@ class Captions:
         Args:
             vectors: Unit vectors of the *distinct* captions, float32 `(captions, dim)`.
             moments: For each caption the ids of the moments it describes.
-            queries: The expected number of queries, if known. Many queries make a preparation worthwhile that speeds up
-                each search.
+            queries: The expected number of queries, if known. For many queries, more work is done here to speed up each
+                search.
 
         Raises:
             ValueError: `vectors` and `moments` have different lengths.
@@ -146,9 +147,9 @@ class Captions:
     def top(self, query_vectors: FloatArray, k: int) -> Ranking:
         """Return for each query the `k` most similar moments, best first; all moments if there are fewer.
 
-        The similarity of a moment is that of its most similar caption, in steps of `QUANTUM` (1e-5). Of moments with
-        equal similarity, the smaller id comes first. The whole result is held in memory: for very many queries, pass
-        `QUERIES_AT_ONCE` at a time.
+        A moment is as similar to a query as its most similar caption. Similarities are rounded to steps of `QUANTUM`
+        (1e-5). Of moments with equal similarity, the smaller id comes first. The whole result is held in memory: for
+        very many queries, pass `QUERIES_AT_ONCE` at a time.
 
         Args:
             query_vectors: Unit vectors, float32 `(queries, dim)`.
@@ -188,8 +189,8 @@ class Captions:
         better. So groups whose best score is lower are not looked into, which rules out nearly all.
 
         Returns:
-            Two arrays of equal length, the index of the query and of the caption of each pair, in no order. And for
-            each query a score that no caption left out exceeds.
+            Two arrays of equal length, in no order: the query's index and the caption's index of each pair. The third
+            array has a score for each query; no caption that was left out scores higher.
         """
         count = len(self._vectors)
         if depth >= count:
@@ -243,10 +244,11 @@ def top_moments(
 def _nearest(
     queries: FloatArray, captions: FloatArray, depth: int, size: int, room: FloatArray
 ) -> tuple[Integers, Integers, FloatArray]:
-    """Compute `Captions._nearest` in float32, with groups of `size` captions.
+    """Return for each query at least its `depth` most similar captions, computed in float32.
 
-    `depth` must be below the number of captions. The scores are written to `room`, an array
-    `(at least queries, captions)`; allocating it anew for each call takes a tenth more time.
+    Captions are compared in groups of `size`; `Captions._nearest` describes this and the three returned arrays. `depth`
+    must be below the number of captions. `room` is an array `(at least queries, captions)` that the scores are written
+    to. Allocating it anew for each call takes a tenth more time.
     """
     scores = np.matmul(queries, captions.T, out=room[: len(queries)])
     groups = len(captions) // size

@@ -1,9 +1,10 @@
-"""Choose the candidates of each query, its K most similar moments, independently of the order of the corpus.
+"""Choose the candidates of each query, its K most similar moments, so that the order of the corpus does not matter.
 
-Search libraries decide ties by row, so shuffling a corpus changed one in eight of the sets of the best 40 moments. Here
-scores are rounded to `QUANTUM`, and of moments with equal scores the smaller id comes first. A search returns a few
-captions more than needed, and `settled` says whether they are enough. The candidates of many queries are kept as
-arrays: creating an object for each of 131,000 candidates took as long as the search.
+Search libraries put captions of equal score in the order of the corpus. So shuffling the corpus changed one in eight
+lists of 40 candidates. Here scores are rounded to `QUANTUM` (1e-5), and of moments with equal scores the smaller id
+comes first. A search returns a few more captions than needed, and `settled` tells whether they are enough. The
+candidates of many queries are kept as arrays: creating an object for each of 131,000 candidates took as long as the
+search.
 """
 
 from collections.abc import Iterator, Sequence
@@ -96,7 +97,7 @@ class Ranking:
         return np.diff(self.starts)
 
     def of(self, queries: npt.NDArray[np.bool_]) -> "Ranking":
-        """Return the ranking of some of the queries: those for which the mask `queries` is True."""
+        """Return the ranking of only the queries for which the mask `queries` is True."""
         rows = np.repeat(queries, self.counts)
         return Ranking(
             starting(self.counts[queries]), self.moment_ids[rows], self.similarities[rows], self.captions[rows]
@@ -200,9 +201,9 @@ def settled(ranking: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.b
 
     Args:
         ranking: the candidates of each query.
-        k: the number of candidates that each query is to have; a query with fewer is not settled.
-        unseen: for each query, a score that no caption left out of the ranking exceeds. It may be float32, so the last
-            candidate has to be better by more than one `QUANTUM`.
+        k: the number of candidates that each query is to have. For a query with fewer, the result is False.
+        unseen: for each query, the highest score that a caption left out of the ranking can have. The last candidate
+            has to be better by more than one `QUANTUM` (1e-5), because this score may be rounded to float32.
     """
     full: npt.NDArray[np.bool_] = ranking.counts == k
     last = np.zeros(len(ranking), dtype=np.int64)
@@ -212,10 +213,16 @@ def settled(ranking: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.b
 
 
 def left_out(candidates: Sequence[Candidate], caption_moments: Sequence[Sequence[int]]) -> int:
-    """Return how many moments share their exact caption with a candidate but are not candidates themselves.
+    """Return how many moments are not candidates, although a candidate was found by a caption that describes them too.
 
-    Such a moment has the same score as the last candidate and was left out only because of its id. Users should be
-    told.
+    Such a moment has the same score as the last candidate and was left out only because of its larger id. Users should
+    be told.
+
+    Args:
+        candidates: the candidates of one query.
+        caption_moments: for each caption, the ids of the moments it describes.
+
+    Example: caption 0 describes the moments 7, 8 and 9, of which 9 is not a candidate.
 
     >>> left_out([Candidate(7, 0.9, 1, 0), Candidate(8, 0.9, 2, 0)], [[7, 8, 9]])
     1

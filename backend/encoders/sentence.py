@@ -65,7 +65,10 @@ class Encoder(Protocol):
 
     @property
     def identity(self) -> str:
-        """One line of text: name, kind, longest input, hashes of the weights and other files, and dtype if not fp32."""
+        """One line of text that identifies the encoder.
+
+        It has the name, kind, longest input, hashes of the weights and other files, and the dtype if that is not fp32.
+        """
         ...
 
     @property
@@ -85,8 +88,8 @@ class Encoder(Protocol):
 def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32) -> EncoderSpec:
     """Return the name, kind and precision of an encoder, checked and completed.
 
-    If `kind` is None, it is "minilm" for the name "minilm", "unsup" for a name that contains "unsup", and otherwise
-    "sup".
+    The kinds are "sup" and "unsup" (supervised and unsupervised SimCSE) and "minilm" (the MiniLM model). If `kind` is
+    None, it follows from the name: "minilm" for "minilm", "unsup" if the name contains "unsup", otherwise "sup".
 
     >>> resolve("princeton-nlp/unsup-simcse-bert-base-uncased")
     EncoderSpec(name='princeton-nlp/unsup-simcse-bert-base-uncased', kind='unsup', dtype='fp32')
@@ -153,10 +156,10 @@ def load(spec: EncoderSpec) -> Encoder:
 
 
 def load_named(encoder: str | Encoder | None = None, kind: str | None = None) -> Encoder:
-    """Return a sentence encoder by its name; None is SimCSE from the model hub.
+    """Return a sentence encoder by its name; without a name, it is SimCSE from the model hub.
 
-    An encoder that is already loaded is returned unchanged. `kind` is "sup", "unsup" or "minilm"; None guesses it from
-    the name.
+    An encoder that is already loaded is returned unchanged. `kind` is "sup" or "unsup" (supervised or unsupervised
+    SimCSE) or "minilm" (the MiniLM model). None derives it from the name.
 
     Raises:
         EncoderUnavailable: see `resolve` and `load`.
@@ -180,7 +183,7 @@ class _LazyEncoder:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the spec and identity instead of the model: another process loads the model from its own files.
 
-        Unpickling fails if these files have another identity.
+        Unpickling fails if the other process has a different model under this name.
         """
         return _load_on_worker, (self._spec, self.identity)
 
@@ -204,7 +207,7 @@ class _LazyEncoder:
         return words(self._folder)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens that the model reads of each text; longer texts are cut."""
+        """Return the number of tokens of each text, at most the number that the model reads."""
         return self._model().token_counts(texts)
 
     @property
@@ -215,7 +218,7 @@ class _LazyEncoder:
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
         """Return two lists: the number of tokens of each whole text, and whether the encoder knows none of its words.
 
-        `vocabulary.lengths` defines both exactly.
+        See the function `vocabulary.lengths` for the exact rules.
 
         Raises:
             EncoderUnavailable: the tokenizer cannot be loaded.
@@ -292,10 +295,10 @@ def model_folder(
 
     Args:
         name: the path of a local folder, or a model's name on the hub.
-        complete: returns whether a folder has all files; an earlier download is used only if it has.
+        complete: returns whether a folder has all files of a model. An earlier download is used only if it is complete.
         downloads: selections of files to download, as options of `snapshot_download`. They are tried in order, until
             one of them contains weights.
-        refusal: returns the error to raise for a reason.
+        refusal: makes the error to raise, from a text that says why there is no model.
 
     Raises:
         EncoderUnavailable: there is no such folder, or the model cannot be downloaded.
@@ -366,10 +369,10 @@ def _width(spec: EncoderSpec, folder: Path) -> int:
 
 
 def _contradiction(folder: Path, kind: str) -> str | None:
-    """Return why the model in a folder cannot be SimCSE of this kind, according to its modules.json; None if it can be.
+    """Return why a folder's model is not SimCSE of the stated kind, according to its modules.json; None if it may be.
 
-    Without this check, a model that averages its tokens would be read as SimCSE, and return meaningless vectors
-    unnoticed.
+    `kind` is "sup" (supervised) or "unsup"; for "minilm" nothing is checked. Without this check, a model that averages
+    its tokens would be read as SimCSE, and return meaningless vectors unnoticed.
     """
     if kind == MINILM or not (folder / "modules.json").is_file():
         return None

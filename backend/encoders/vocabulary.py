@@ -1,7 +1,7 @@
-"""Query an encoder's tokenizer: its known words, the number of tokens of a text, and texts that the encoder cuts.
+"""Query an encoder's tokenizer: which words it knows, how many tokens a text has, and which texts are too long.
 
-Nothing here loads a model. Results are not stored, so texts are checked again even if their vectors are cached. Only
-long or non-ASCII texts are split into tokens, and a corpus has few of these.
+Nothing here loads a model. The results are not cached, so texts are checked again even if their vectors are cached.
+This is quick, because only long or non-ASCII texts are split into tokens, and a corpus has few of these.
 """
 
 import json
@@ -47,7 +47,7 @@ def lengths(folder: Path, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
     """Return two lists: the number of tokens of each whole text, and whether the encoder knows none of its words.
 
     The number includes the special tokens that the tokenizer adds, such as [CLS]. The second list has True for a text
-    that has an unknown token or no token at all, and no known token with a letter or digit.
+    without any token. It also has True if a text has unknown tokens and none of its known tokens has a letter or digit.
     """
     tokenizer = _tokenizer(folder)
     marks = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
@@ -83,9 +83,9 @@ class CountsTokens(Protocol):
 def longest_first(encoder: object, texts: Iterable[str]) -> list[str]:
     """Return the distinct texts, longest first, which makes encoding them in batches fastest.
 
-    Batches of texts of similar length waste no padding: this order is 2.1 times as fast as the order of a file. Length
-    is the number of tokens. For an encoder that cannot count tokens it is the number of characters, and the gain 1.7
-    times.
+    Length is the number of tokens, or of characters if the encoder cannot count tokens. Batches of texts of similar
+    length waste no padding. Compared with an unsorted file, encoding is 2.1 times as fast if sorted by tokens, and 1.7
+    times if sorted by characters.
     """
     unique = sorted(set(texts))
     counts = encoder.token_counts(unique) if unique and isinstance(encoder, CountsTokens) else map(len, unique)
@@ -116,7 +116,7 @@ class CutsTexts(Protocol):
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
         """Return two lists: the number of tokens of each whole text, and whether the encoder knows none of its words.
 
-        The function `lengths` of this module defines both exactly.
+        See the function `lengths` of this module for the exact rules.
         """
         ...
 
@@ -125,7 +125,7 @@ class CutsTexts(Protocol):
 class Unread:
     """Texts that an encoder cannot represent well: cut off, unknown, or the same vector as another text.
 
-    All three are in the order of the corpus.
+    Texts and pairs are in the order of the corpus.
 
     Attributes:
         limit: the most tokens that the encoder reads; 0 if it cannot tell.
@@ -141,7 +141,10 @@ class Unread:
 
     @property
     def sentences(self) -> list[str]:
-        """Warnings to show: one each for cut, unknown and indistinguishable texts, with their number and an example."""
+        """Warnings to show, one for each problem: texts cut off, texts not understood, and texts with equal vectors.
+
+        Each warning has the number of texts and an example.
+        """
         messages = []
         if n := len(self.cut):
             messages.append(
@@ -253,7 +256,7 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str, begin: int = 0) -> str:
-    """Shorten a text for a message; it starts at character `begin`, after an ellipsis if that is not 0."""
+    """Shorten a text for a message, with an ellipsis for each end that is left out; it starts at character `begin`."""
     text = f"…{text[begin:]}" if begin else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

@@ -194,7 +194,17 @@ def ask(endpoint: Endpoint, captions: Sequence[str], temperature: float, keep: C
 
 @dataclass
 class _Work:
-    """The state of one call of `ask`: the captions still to be sent in `waiting`, and the failures until now."""
+    """The state of one call of `ask`, which has captions rewritten by a language model.
+
+    Attributes:
+        endpoint: the language model.
+        temperature: the sampling temperature.
+        keep: called with the reply to each request.
+        waiting: the captions still to be sent, as one list for each request.
+        proven: whether any answer was usable.
+        useless: (caption, fault) of requests for a single caption that got no usable answer before `proven`.
+        failure: the error that ends the call; None while there is none.
+    """
 
     endpoint: Endpoint
     temperature: float
@@ -237,7 +247,7 @@ class _Work:
                 self.failure = self.failure or error
 
     async def _request(self, client: "AsyncOpenAI", captions: list[str]) -> None:
-        """Send one request, and pass on its rewrites; if it gets none, queue its captions again one by one."""
+        """Send one request, and pass on its rewrites; without a usable answer, queue its captions again one by one."""
         import openai
 
         instruction, example, answered, lines = conversation(captions)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth
+from backend.scoring.matching.columns import Indices, Truth, grade_text
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun, score
@@ -72,13 +72,14 @@ def show_of(video: str) -> str:
     return match["show"] or "no prefix"
 
 
-def break_down(by: str, truth: Truth, min_relevance: int = 1) -> Breakdown:
+def break_down(by: str, truth: Truth, min_relevance: float = 1) -> Breakdown:
     """Group the queries of a truth by one property: `by` is `duration`, `show`, `relevance` or `type`.
 
     `duration` and `show` look only at moments with a relevance of at least `min_relevance`.
     """
     note, label, order = BREAKDOWNS[by](truth, min_relevance)
-    names = [name for name in order if name in set(label)]
+    used = set(label)
+    names = [name for name in order if name in used]
     place = {name: number for number, name in enumerate(names)}
     return Breakdown(by, note, tuple(names), np.array([place[name] for name in label], dtype=np.int64))
 
@@ -87,7 +88,7 @@ _Groups = tuple[str, list[str], list[str]]
 """A description of the grouping, the group of each query, and all groups in display order."""
 
 
-def _by_duration(truth: Truth, min_relevance: int) -> _Groups:
+def _by_duration(truth: Truth, min_relevance: float) -> _Groups:
     short, long = DURATION_BOUNDS_S
     names = [f"short, < {short:g} s", f"medium, {short:g}-{long:g} s", f"long, > {long:g} s", _NONE]
     relevant = truth.relevance >= min_relevance
@@ -101,7 +102,7 @@ def _by_duration(truth: Truth, min_relevance: int) -> _Groups:
     return "mean length of a query's relevant moments", label, names
 
 
-def _by_show(truth: Truth, min_relevance: int) -> _Groups:
+def _by_show(truth: Truth, min_relevance: float) -> _Groups:
     label = []
     for first, last in zip(truth.offsets[:-1].tolist(), truth.offsets[1:].tolist(), strict=True):
         relevance = truth.relevance[first:last]
@@ -111,20 +112,20 @@ def _by_show(truth: Truth, min_relevance: int) -> _Groups:
     return "show of a query's most relevant moment (the first of equals)", label, [*sorted({*label} - {_NONE}), _NONE]
 
 
-def _by_relevance(truth: Truth, min_relevance: int) -> _Groups:
-    highest = np.full(len(truth.queries), -1, dtype=np.int64)
-    np.maximum.at(highest, truth.query, truth.relevance.astype(np.int64))
-    names = [*(str(grade) for grade in range(HIGHEST_RELEVANCE, -1, -1)), "no moment"]
-    label = [str(grade) if grade >= 0 else "no moment" for grade in highest.tolist()]
+def _by_relevance(truth: Truth, _min_relevance: float) -> _Groups:
+    highest = np.full(len(truth.queries), -1.0)
+    np.maximum.at(highest, truth.query, truth.relevance)
+    names = [*map(grade_text, truth.scale[::-1].tolist()), "no moment"]
+    label = [grade_text(grade) if grade >= 0 else "no moment" for grade in highest.tolist()]
     return "highest relevance of a query's moments", label, names
 
 
-def _by_type(truth: Truth, _min_relevance: int) -> _Groups:
+def _by_type(truth: Truth, _min_relevance: float) -> _Groups:
     label = list(truth.types) or ["not said"] * len(truth.queries)
     return "what a query tells of, as TVR has it: v the video, t subtitles, vt both", label, sorted(set(label))
 
 
-BREAKDOWNS: Mapping[str, Callable[[Truth, int], _Groups]] = {
+BREAKDOWNS: Mapping[str, Callable[[Truth, float], _Groups]] = {
     "duration": _by_duration,
     "show": _by_show,
     "relevance": _by_relevance,

@@ -23,7 +23,7 @@ class Worth(StrEnum):
     """
 
     MATCH = "match"
-    """Takes a truth moment of relevance 1-4."""
+    """Takes a truth moment of a relevance above 0."""
     NOT_RELEVANT = "not relevant"
     """Takes a truth moment of relevance 0, which people judged not relevant."""
     TAKEN = "already matched"
@@ -42,7 +42,7 @@ class CaseMoment:
     video: str
     start_s: float
     end_s: float
-    relevance: int
+    relevance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class CasePrediction:
     end_s: float
     score: float
     takes: int | None
-    relevance: int | None
+    relevance: float | None
     iou: float | None
     worth: Worth
 
@@ -107,7 +107,7 @@ def build_case(
     query: int,
     key: AnswerKey,
     runs: Mapping[str, tuple[RankedRun, Meeting]],
-    min_relevance: int = 1,
+    min_relevance: float = 1,
 ) -> Case:
     """Return the results of one query: its truth moments, and the predictions of each run matched with them.
 
@@ -130,7 +130,7 @@ def build_case(
             truth.videos[truth.video[moment]],
             float(truth.start_s[moment]),
             float(truth.end_s[moment]),
-            int(truth.relevance[moment]),
+            truth.grades[moment].item(),
         )
         for moment, number in number_of.items()
     )
@@ -146,13 +146,13 @@ def _case_run(
     key: AnswerKey,
     ranked: RankedRun,
     meeting: Meeting,
-    min_relevance: int,
+    min_relevance: float,
 ) -> CaseRun:
     run, truth = ranked.run, key.truth
     predictions = []
     for i in np.flatnonzero(meeting.query == query).tolist():
         position, moment, iou = int(meeting.position[i]), int(meeting.takes[i]), float(meeting.best_iou[i])
-        relevance = None if moment < 0 else int(truth.relevance[moment])
+        relevance = None if moment < 0 else truth.grades[moment].item()
         if relevance is not None:
             worth = Worth.MATCH if relevance else Worth.NOT_RELEVANT
         elif meeting.reaches[i]:

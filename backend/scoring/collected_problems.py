@@ -52,8 +52,9 @@ def further_problems(
         key = prepare_truth(readable, settings)
     except InputError as error:
         problems += error.problems
-        # Check the runs against the valid moments.
-        key = prepare_truth(readable, replace(settings, conventions=replace(options, invalid="skip")))
+        # Check the runs against the valid moments. NDCG needs nothing but these.
+        lenient = replace(settings, conventions=replace(options, invalid="skip"), measures=("ndcg",), asked=None)
+        key = prepare_truth(readable, lenient)
     for run in (*runs, *(rest for rest in rests if isinstance(rest, Run))):
         try:
             prepare_run(run, key, settings)

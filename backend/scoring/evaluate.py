@@ -54,7 +54,7 @@ class Wanted(Options, total=False):
     k: Iterable[SupportsIndex] | SupportsIndex | None
     mu: Iterable[float] | float | None
     theta: Iterable[float] | float | None
-    min_relevance: int
+    min_relevance: float
     measures: Iterable[str] | str | None
     benchmark: str | None
     also: Iterable[str] | str | None
@@ -72,7 +72,7 @@ def evaluate(
     k: Iterable[SupportsIndex] | SupportsIndex | None = None,
     mu: Iterable[float] | float | None = None,
     theta: Iterable[float] | float | None = None,
-    min_relevance: int = 1,
+    min_relevance: float = 1,
     measures: Iterable[str] | str | None = None,
     benchmark: str | None = None,
     also: Iterable[str] | str | None = None,
@@ -93,25 +93,30 @@ def evaluate(
     invalid: str | None = None,
     nms: float | None = None,
     abandonment: str | Sequence[float] | None = None,
+    persistence: float | None = None,
+    map_depth: int | None = None,
+    iou_epsilon: float | None = None,
 ) -> Evaluation:
     """Score a run: return each measure's mean over the queries, and its value for each query.
 
     Args:
-        truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4. It may also
-            be a list of entries as in truth files, or a data frame with a row for each moment. Or give the path of a
-            truth file or of a release's folder. Fields may have any name that truth files use (`video_name`,
-            `timestamp`). None takes the truth from `pools`: all moments that match a query.
+        truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4, or any
+            number from 0 to 1000 if you name the `gain`. It may also be a list of entries as in truth files, or a data
+            frame with a row for each moment. Or give the path of a truth file or of a release's folder. Fields may have
+            any name that truth files use (`video_name`, `timestamp`). None takes the truth from `pools`: all moments
+            that match a query.
         run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. The run may
             also be a list of entries, a data frame or a path, as for the truth.
         preset: `paper` or `tvr-ranking`; sets every option that you do not give.
         k: rank cut-offs, whole numbers from 1; default 10, 20, 40.
         mu: IoU thresholds of NDCG, in (0, 1]; default .3, .5, .7.
         theta: IoU thresholds of measures without graded relevance, in (0, 1]; default .3, .5, .7.
-        min_relevance: lowest relevance (1-4) that counts as relevant for measures without graded relevance.
+        min_relevance: lowest relevance that counts as relevant for measures without graded relevance: 1-4, or any
+            number above 0 if you name the `gain`.
         measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys. A key such
             as `ndcg@20,0.5`, `map@avg` or `miou` chooses one value, whatever `k`, `mu` and `theta` are. By default
-            preset `paper` computes the measures of the papers (not `map`, `miou`, `ncxiou`), and `tvr-ranking` only
-            `ndcg`.
+            preset `paper` computes the measures of the papers; docs/metrics.md lists all others. `tvr-ranking` computes
+            only `ndcg`.
         benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions. `figures` of the result has the figures that the benchmark's own evaluator prints.
         also: names or keys of measures to add to `figures`, such as `["miou", "recall@5,0.5"]`; for `qvhighlights` also
@@ -127,7 +132,7 @@ def evaluate(
         missing: a truth query without predictions scores 0 (`zero`; preset `paper`), is left out of the mean (`skip`)
             or is an error (`error`). It may be absent from the run, have an empty list, or have only predictions that
             `invalid` leaves out. `published` (preset `tvr-ranking`) leaves out absent queries; the others score 0.
-        gain: gain of NDCG and DCG: `linear` (x) or `exp2` (2**x - 1).
+        gain: gain of NDCG and DCG: `linear` (x) or `exp2` (2**x - 1). If you name it, the truth may have any relevance.
         iou_compare: whether NDCG needs an IoU of at least mu (`ge`) or above mu (`gt`).
         arithmetic: how IoUs are computed: `exact` (in whole numbers), `float64`, `float64_hull` (as in the evaluators
             of Charades-STA) or `float32` (as in those of TVR, MMN and MVMR).
@@ -141,11 +146,14 @@ def evaluate(
         nms: threshold of non-maximum suppression, an IoU in (0, 1]. A prediction is dropped if it overlaps a kept one
             of higher score, of the same query and video, by more than this. The others are ranked by score.
         abandonment: where a person stops reading, for NCxIoU: `err`, `uniform`, or the probabilities of ranks 1, 2, ...
+        persistence: how likely a person reads on after each rank, for RBP; default 0.8.
+        map_depth: how many of a query's first predictions count for `map`; default 10.
+        iou_epsilon: seconds added to the union in IoUs, as some published evaluators do; not with exact arithmetic.
 
     Returns:
         A dict of `mean` and `per_query`, which are also attributes, with methods `to_frame()` and `to_latex()`. Keys
         are `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>), `axiou@K`,
-        `dcg@K`, `ncxiou@K`, `map@theta` (>=), `map@avg` and `miou`, such as `ndcg@10,0.3`. Values are in 0..1, except
+        `dcg@K`, `map@theta` (>=), `map@avg`, `miou` and others, such as `ndcg@10,0.3`. Values are in 0..1, except
         for DCG, which is not normalised. `per_query` has the queries of the run in its order, then the missing ones if
         they count. `mean` is NumPy's mean in that order; it is `{}` if no query counts.
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from backend.core.messages import said
 from backend.core.timespan import Flags, Floats
-from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth, order_within
+from backend.scoring.matching.columns import Grades, Indices, Truth, order_within
 from backend.scoring.matching.greedy import pair_up, settle_pairs
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun
@@ -93,7 +93,7 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
     position = np.flatnonzero(rank <= k)
     rank, query = rank[position], ranked.truth_query[run.query[position]]
     columns = (query, ranked.truth_video[position], run.start_s[position], run.end_s[position])
-    pairs = pair_up(key.index, *columns, arithmetic=options.arithmetic)
+    pairs = pair_up(key.index, *columns, arithmetic=options.arithmetic, epsilon=options.iou_epsilon)
     strict = options.iou_compare == "gt"
     moment_at = _index_order(truth, options.zero_relevance == "absorb")
 
@@ -128,7 +128,7 @@ def _index_order(truth: Truth, absorb: bool) -> Indices:
 
     Moments of relevance 0 are in the index only if `absorb` is true.
     """
-    relevance = truth.relevance.astype(np.int64)
+    relevance = truth.grades
     able = np.flatnonzero((relevance > 0) | absorb)
     return able[order_within(truth.query[able] * len(truth.videos) + truth.video[able], -relevance[able])]
 
@@ -190,11 +190,13 @@ class FateCounts:
     """How many relevant truth moments were found in place, found at a wrong rank, or missed, and why they were missed.
 
     The predictions up to rank `k` are matched with moments at the IoU threshold `mu`. `counts` has a row for each
-    `Fate` and a column for each relevance 0-4. `examples` are moments that show typical errors.
+    `Fate` and a column for each of `grades`, all relevances of the truth's scale, rising. `examples` are moments that
+    show typical errors.
     """
 
     k: int
     mu: float
+    grades: Grades
     counts: Indices
     examples: tuple[FateExample, ...]
 
@@ -216,14 +218,19 @@ def places(truth: Truth) -> Indices:
     >>> places(parse_truth_mapping({"q": moments})).tolist()
     [3, 1, 3, 4]
     """
-    query, relevance = truth.query, truth.relevance.astype(np.int64)
-    table = np.zeros((len(truth.queries), HIGHEST_RELEVANCE + 1), dtype=np.int64)
-    np.add.at(table, (query, relevance), 1)
-    at_least = table[:, ::-1].cumsum(axis=1)[:, ::-1]
-    return np.asarray(at_least[query, relevance], dtype=np.int64)
+    relevance = truth.grades
+    order = order_within(truth.query, -relevance)
+    query, relevance = truth.query[order], relevance[order]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (query[1:] != query[:-1]) | (relevance[1:] != relevance[:-1])
+    first = np.flatnonzero(fresh)
+    size = np.diff(first, append=len(order))
+    at_least = np.empty(len(order), dtype=np.int64)
+    at_least[order] = np.repeat(first + size, size) - truth.offsets[query]
+    return at_least
 
 
-def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
+def fates(key: AnswerKey, meeting: Meeting, min_relevance: float = 1) -> Indices:
     """Return each truth moment's fate as an index of `FATES` (all `Fate` values), shape (T,).
 
     It is -1 for a moment whose relevance is below `min_relevance`.
@@ -246,17 +253,17 @@ def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
     return np.where(truth.relevance >= min_relevance, fate, -1).astype(np.int64)
 
 
-def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
+def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: float = 1, examples: int = 3) -> FateCounts:
     """Count relevant truth moments by fate and relevance, and pick up to `examples` bad cases of each kind of error.
 
     Moments of higher relevance are picked first. Among equally relevant ones, those found further down the list, or
     with a smaller highest IoU, come first. Remaining ties keep the order of the truth.
     """
     truth = key.truth
-    fate, relevance = fates(key, meeting, min_relevance), truth.relevance.astype(np.int64)
-    counts = np.zeros((len(FATES), HIGHEST_RELEVANCE + 1), dtype=np.int64)
+    fate, relevance, scale = fates(key, meeting, min_relevance), truth.relevance, truth.scale
+    counts = np.zeros((len(FATES), len(scale)), dtype=np.int64)
     relevant = np.flatnonzero(fate >= 0)
-    np.add.at(counts, (fate[relevant], relevance[relevant]), 1)
+    np.add.at(counts, (fate[relevant], np.searchsorted(scale, relevance[relevant])), 1)
     worst: list[FateExample] = []
     for number, name in enumerate(FATES):
         if name is Fate.IN_PLACE:
@@ -265,4 +272,4 @@ def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, exampl
         severity = np.nan_to_num(meeting.near_iou[members]) - meeting.taken_at[members]
         for moment in members[np.lexsort((severity, -relevance[members]))][:examples].tolist():
             worst.append(FateExample(name, moment, int(meeting.taken_at[moment]), float(meeting.near_iou[moment])))
-    return FateCounts(meeting.k, meeting.mu, counts, tuple(worst))
+    return FateCounts(meeting.k, meeting.mu, scale, counts, tuple(worst))

@@ -79,7 +79,9 @@ class Measure:
         highest: the upper bound of values, None if there is none. The lower bound is 0.
         depth: set if the measure looks at the first `depth` predictions, whatever the cut-offs are. Its keys then have
             no K, and it returns shape (1, ...).
+        depth_option: the option of the evaluation that gives this depth instead, if there is one.
         usual: whether it is computed by default.
+        needs_durations: whether it needs the duration of every video that has a relevant moment.
         also: other names that a caller may use for the measure, each with a note to show to that caller.
 
     >>> reached = Measure("reached", "Reached", Threshold("tau", ">"), lambda found, k, taus: ..., "whether")
@@ -98,7 +100,9 @@ class Measure:
     source: str = ""
     highest: float | None = 1.0
     depth: int | None = None
+    depth_option: str = ""
     usual: bool = True
+    needs_durations: bool = False
     also: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, k: int | str | None, threshold: Level | str | None = None) -> str:

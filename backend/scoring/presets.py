@@ -7,17 +7,18 @@ queries that the run holds. An option that you give overrides its preset.
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
-from typing import Any, Literal, SupportsIndex, TypedDict, get_args
+from typing import Any, Literal, SupportsIndex, TypedDict, cast, get_args
 
 from backend.core.errors import InputError, Problem
 from backend.scoring import measures as family
-from backend.scoring.matching.columns import HIGHEST_RELEVANCE
+from backend.scoring.matching.columns import HIGHEST_GRADE, HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import ERR, Gain, read_abandonment
 from backend.scoring.matching.discount import NAMED as ABANDONMENTS
 from backend.scoring.matching.greedy import Arithmetic
 from backend.scoring.measure import Measure
+from backend.scoring.measures.map import DEPTH as MAP_DEPTH
 from backend.scoring.requested_values import HIGHEST_K, Asked, read_asked, split
 
 Preset = Literal["paper", "tvr-ranking", "official"]
@@ -65,6 +66,12 @@ class Conventions:
     """IoU above which a better prediction of the same query and video removes another, see `matching.suppression`."""
     abandonment: str = ERR
     """Where a person stops reading; used by NCxIoU only, see `matching.discount`."""
+    persistence: float = 0.8
+    """How likely a person reads on after each rank; used by RBP only."""
+    map_depth: int = MAP_DEPTH
+    """How many of a query's first predictions count for mAP."""
+    iou_epsilon: float = 0.0
+    """Seconds that are added to the union of a prediction and a truth moment, as some published evaluators do."""
 
 
 class Options(TypedDict, total=False):
@@ -83,6 +90,9 @@ class Options(TypedDict, total=False):
     invalid: str | None
     nms: float | None
     abandonment: str | Sequence[float] | None
+    persistence: float | None
+    map_depth: int | None
+    iou_epsilon: float | None
 
 
 _PAPER = Conventions(
@@ -109,6 +119,35 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
     },
     "abandonment": ABANDONMENTS,
 }
+"""The options that have names as values; `abandonment` accepts probabilities too."""
+
+
+def _number(convert: Callable[[Any], float], accepts: Callable[[float], bool], words: str) -> Callable[[object], float]:
+    """Return a function that reads a number; `words` says which numbers it accepts."""
+
+    def read(value: object) -> float:
+        try:
+            number = convert(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{value!r} is not {words}") from None
+        if isinstance(value, bool) or not accepts(number):
+            raise ValueError(f"{value!r} is not {words}")
+        return number
+
+    return read
+
+
+def _whole(value: Any) -> int:
+    return int(value) if isinstance(value, str) else operator.index(value)
+
+
+READERS: Mapping[str, Callable[[object], Any]] = {
+    "abandonment": read_abandonment,
+    "persistence": _number(float, lambda p: 0 < p < 1, "a probability above 0 and below 1"),
+    "map_depth": _number(_whole, lambda n: 1 <= n <= HIGHEST_K, "a whole number from 1"),
+    "iou_epsilon": _number(float, lambda s: 0 <= s < 1, "a number of seconds from 0 to below 1"),
+}
+"""The options whose values are read from numbers or text. Each function raises a ValueError that says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +164,15 @@ class Settings:
     mu: tuple[float, ...]
     conventions: Conventions
     theta: tuple[float, ...]
-    min_relevance: int
+    min_relevance: float
     """The lowest relevance that counts as relevant for measures without graded relevance."""
     measures: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """Notes about alternative names of measures that the caller used."""
     asked: tuple[str, ...] | None = None
     """The keys that the caller asked for; None for all values of all these measures."""
+    any_grade: bool = False
+    """Whether the truth may have other relevances than 0-4, because the caller named the gain."""
 
     @property
     def family(self) -> tuple[Measure, ...]:
@@ -141,7 +182,10 @@ class Settings:
     @property
     def depth(self) -> int:
         """How many of each query's first predictions the measures of this evaluation look at, at most."""
-        return max(*self.k, *(measure.depth or 1 for measure in self.family))
+        return max(*self.k, *map(self._depth_of, self.family))
+
+    def _depth_of(self, measure: Measure) -> int:
+        return getattr(self.conventions, measure.depth_option) if measure.depth_option else measure.depth or 1
 
     @property
     def middle(self) -> tuple[int, float]:
@@ -192,7 +236,7 @@ def settle(
     options: Options,
     *,
     theta: Iterable[float] | float = DEFAULT_MU,
-    min_relevance: int = 1,
+    min_relevance: float = 1,
     measures: Iterable[str] | str | None = None,
 ) -> Settings:
     """Check the options that a caller gave, and fill in the rest from the preset.
@@ -200,6 +244,8 @@ def settle(
     `measures` are names, or keys such as `ndcg@20,0.5`, which choose one value whatever `k`, `mu` and `theta` are. By
     default preset `paper` has the usual measures. `tvr-ranking` has only NDCG, the one measure of the published
     function. Other measures in that preset follow its other conventions (gain, arithmetic, missing queries).
+
+    If `options` name the gain, the truth may have any relevance from 0 to 1000, and `min_relevance` any above 0.
 
     Raises:
         InputError: names every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
@@ -213,24 +259,28 @@ def settle(
         allowed = OPTION_VALUES.get(name)
         if name == "nms":
             problems += [] if _is_level(value) else [Problem(name, None, f"{value!r} is not an IoU in (0, 1]")]
-        elif name == "abandonment":
+        elif name in READERS:
             try:
-                chosen[name] = read_abandonment(value)
+                chosen[name] = READERS[name](value)
             except ValueError as error:
                 problems.append(Problem(name, None, str(error)))
         elif allowed is None:
-            problems.append(Problem(name, None, f"no such option; there are {', '.join(OPTION_VALUES)}"))
+            known = ", ".join(dict.fromkeys([*OPTION_VALUES, *READERS]))
+            problems.append(Problem(name, None, f"no such option; there are {known}"))
         elif value not in allowed:
             problems.append(Problem(name, None, f"{value!r} is not one of {', '.join(map(str, allowed))}"))
     if problems:
         raise InputError(problems)
     conventions: Conventions = replace(PRESETS[preset], **chosen)
+    if conventions.iou_epsilon and conventions.arithmetic == "exact":
+        message = "exact arithmetic has none: add arithmetic=float64_hull, or float64 or float32 as in your evaluator"
+        problems.append(Problem("iou_epsilon", None, message))
     cutoffs = _cutoffs(k, problems)
     strict = conventions.invalid == "error"
     thresholds = _thresholds("mu", mu, strict, problems)
     thetas = _thresholds("theta", theta, strict, problems)
-    if isinstance(min_relevance, bool) or min_relevance not in range(1, HIGHEST_RELEVANCE + 1):
-        problems.append(Problem("min_relevance", None, f"{min_relevance!r} is not one of 1, 2, 3, 4"))
+    any_grade = "gain" in chosen
+    least = _least(min_relevance, any_grade, problems)
     if measures is None:
         asked = Asked(family.usual_names() if preset == "paper" else ("ndcg",), cutoffs, thresholds, thetas)
     else:
@@ -245,7 +295,8 @@ def settle(
     if problems:
         raise InputError(problems)
     return Settings(
-        preset, asked.k, asked.mu, conventions, asked.theta, min_relevance, asked.measures, asked.notes, asked.keys
+        *(preset, asked.k, asked.mu, conventions, asked.theta, least),
+        *(asked.measures, asked.notes, asked.keys, any_grade),
     )
 
 
@@ -272,6 +323,17 @@ def _cutoffs(values: Iterable[SupportsIndex] | SupportsIndex, problems: list[Pro
     if not cutoffs and not problems:
         problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
     return tuple(dict.fromkeys(cutoffs))
+
+
+def _least(value: object, any_grade: bool, problems: list[Problem]) -> float:
+    """Return the lowest relevance that counts as relevant, as a whole number if it is one."""
+    if any_grade and isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= HIGHEST_GRADE:
+        return int(value) if value == int(value) else value
+    if not isinstance(value, bool) and value in range(1, HIGHEST_RELEVANCE + 1):
+        return int(cast("float", value))
+    words = f"a number above 0, up to {HIGHEST_GRADE}" if any_grade else "one of 1, 2, 3, 4"
+    problems.append(Problem("min_relevance", None, f"{value!r} is not {words}"))
+    return 1
 
 
 def _is_level(value: object) -> bool:

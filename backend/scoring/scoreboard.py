@@ -18,7 +18,7 @@ from backend.core.where import HERE, Where
 from backend.scoring.breakdown import Breakdown, bpref_warnings, break_down, judged_key
 from backend.scoring.cases import Case, build_case
 from backend.scoring.fates import FATES, NEVER_FOUND, FateCounts, Meeting, count_fates, meet
-from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
+from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, grade_text
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, Scores, prepare_run, prepare_truth, score
@@ -253,7 +253,11 @@ class Scoreboard:
             "counts": {fate.value: fate_counts.total(fate) for fate in FATES},
             "never_found": fate_counts.total(*NEVER_FOUND),
             "by_relevance": {
-                fate.value: {str(grade): int(n) for grade, n in enumerate(row) if grade >= self.settings.min_relevance}
+                fate.value: {
+                    grade_text(grade): int(n)
+                    for grade, n in zip(fate_counts.grades.tolist(), row, strict=True)
+                    if grade >= self.settings.min_relevance
+                }
                 for fate, row in zip(FATES, fate_counts.counts, strict=True)
             },
             "examples": [
@@ -263,7 +267,7 @@ class Scoreboard:
                     "video": truth.videos[truth.video[missed.moment]],
                     "start": float(truth.start_s[missed.moment]),
                     "end": float(truth.end_s[missed.moment]),
-                    "relevance": int(truth.relevance[missed.moment]),
+                    "relevance": truth.grades[missed.moment].item(),
                     "rank": missed.rank or None,
                     "iou": None if np.isnan(missed.iou) else missed.iou,
                 }

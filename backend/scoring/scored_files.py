@@ -51,7 +51,7 @@ def score_files(
     k: Iterable[SupportsIndex] | None = None,
     mu: Iterable[float] | None = None,
     theta: Iterable[float] | None = None,
-    min_relevance: int = 1,
+    min_relevance: float = 1,
     measures: Iterable[str] | None = None,
     pool: PoolFile | None = None,
     benchmark: str | None = None,

@@ -14,7 +14,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
-from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
+from backend.scoring.matching.columns import HIGHEST_GRADE, Indices, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Matches
 from backend.scoring.matching.greedy import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
@@ -37,7 +37,9 @@ class AnswerKey:
     `index` has the truth moments sorted for matching, and `ideal` the DCG of each query's ideal ranking, shape (len(k),
     queries). `relevant` and `irrelevant`, of shape (queries,), count the moments with at least and with less than
     `min_relevance`. `has_relevant` tells whether a query has a relevance above 0. `query_number` and `video_number`
-    give the index of a query id or video name in `truth`.
+    give the index of a query id or video name in `truth`. `duration_s` has the duration of each of the truth's videos
+    in seconds, NaN if it is not known; it is empty if no measure needs it. `highest` is the highest relevance of the
+    scale.
     """
 
     truth: Truth
@@ -46,6 +48,8 @@ class AnswerKey:
     relevant: Indices
     irrelevant: Indices
     has_relevant: Flags
+    duration_s: Floats
+    highest: float
     query_number: dict[str, int]
     video_number: dict[str, int]
     warnings: tuple[str, ...]
@@ -123,7 +127,7 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     options = settings.conventions
     if not truth.queries:
         raise InputError.single(truth.file, said("holds no query"))
-    must = truth.relevance_problems()
+    must = _relevance_problems(truth, settings)
     truth, further_warnings = _admit(truth, truth.span_problems(), must, settings)
     warnings = [*truth.notes, *further_warnings]
     order, first = truth.groups_of_equals()
@@ -136,7 +140,7 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
             warnings.append(
                 said("{file}: {n} moments repeat another of the same query; all were kept", file=truth.file, n=repeated)
             )
-    query, relevance = truth.query, truth.relevance.astype(np.int64)
+    query, relevance = truth.query, truth.grades
     has_relevant = np.bincount(query[relevance > 0], minlength=len(truth.queries)) > 0
     if not has_relevant.all():
         ids = _ids(truth, np.flatnonzero(~has_relevant))
@@ -167,6 +171,8 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
         np.bincount(query[relevance >= settings.min_relevance], minlength=len(truth.queries)),
         np.bincount(query[able][relevance[able] < settings.min_relevance], minlength=len(truth.queries)),
         has_relevant,
+        _durations(truth, settings),
+        float(truth.scale[-1]),
         {str(query): number for number, query in enumerate(truth.queries)},
         {video: number for number, video in enumerate(truth.videos)},
         tuple(warnings),
@@ -326,13 +332,20 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         run.start_s[rows],
         run.end_s[rows],
         arithmetic=options.arithmetic,
+        epsilon=options.iou_epsilon,
     )
+    video, other = ranked.truth_video[rows], len(key.truth.videos)
     matches = Matches(
         queries=len(truth_query),
         query=query,
         rank=np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
+        video=np.where(video == other, other + run.video[rows], video),
+        start_s=run.start_s[rows],
+        end_s=run.end_s[rows],
         pairs=pairs,
-        relevance=key.index.relevance,
+        truth=key.index,
+        truth_query=truth_query,
+        duration_s=key.duration_s,
         ideal=key.ideal[:, truth_query],
         relevant=key.relevant[truth_query],
         irrelevant=key.irrelevant[truth_query],
@@ -340,6 +353,9 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         strict=options.iou_compare == "gt",
         min_relevance=settings.min_relevance,
         abandonment=options.abandonment,
+        persistence=options.persistence,
+        map_depth=options.map_depth,
+        highest=key.highest,
     )
     values = np.concatenate(
         [measure.values(matches, settings.k, settings.thresholds(measure)) for measure in settings.family]
@@ -377,6 +393,47 @@ def _admit(
     if invalid == "zero":
         return spans, warnings
     return spans.take(np.setdiff1d(np.arange(len(spans.video)), bad)), warnings
+
+
+def _relevance_problems(truth: Truth, settings: Settings) -> dict[int, str]:
+    """Return what is wrong with the relevance of moments, by position.
+
+    The first message about a relevance that would do with a named gain says so.
+    """
+    faults = truth.relevance_problems(any_grade=settings.any_grade)
+    lasting = truth.relevance_problems(any_grade=True) if faults else {}
+    first = next((place for place in faults if place not in lasting), None)
+    if first is not None:
+        faults[first] = said(
+            "{message} (name the gain to use any relevance from 0 to {highest}, such as 0.5 or 10: gain=linear or"
+            " gain=exp2)",
+            message=faults[first],
+            highest=HIGHEST_GRADE,
+        )
+    return faults
+
+
+def _durations(truth: Truth, settings: Settings) -> Floats:
+    """Return the duration of each of the truth's videos, NaN if it is not known; nothing if no measure needs it.
+
+    Raises:
+        InputError: a video with a relevant moment has no duration; the message says how to give durations.
+    """
+    needing = [measure.name for measure in settings.family if measure.needs_durations]
+    if not needing:
+        return np.empty(0)
+    duration_s = np.array([truth.durations.get(video, np.nan) for video in truth.videos], dtype=np.float64)
+    lacking = np.flatnonzero(np.isnan(duration_s[truth.video]) & (truth.relevance >= settings.min_relevance))
+    if len(lacking):
+        message = said(
+            "the duration of video {video} is not known, and {measure} needs it (videos without duration: {n}): give"
+            " --videos (videos= in Python), an object name -> [seconds, index], or each moment the field duration",
+            video=truth.videos[truth.video[lacking[0]]],
+            measure=", ".join(needing),
+            n=len(np.unique(truth.video[lacking])),
+        )
+        raise InputError([truth.problem(int(lacking[0]), message)])
+    return duration_s
 
 
 def _times_problems(run: Run, invalid: str) -> dict[int, str]:

@@ -145,7 +145,8 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         videos: `name -> [duration, index]`, for runs that give videos by index.
 
     Raises:
-        InputError: lists the problems of the files, or says that mu is out of range.
+        InputError: lists the problems of the files, or says that mu is out of range. A relevance may be any whole
+            number from 0 to 1000.
     """
     chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
     truth_path, videos = chosen.path, chosen.videos
@@ -154,8 +155,11 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     truth = add_video_facts(truth_file(content, str(truth_path)), video_map)
     run = read_run(run_path, video_map, truth)
     longest = int(np.diff(run.offsets).max(initial=1))
-    settings = settle("paper", [max(longest, 1)], [mu], {}, measures=["ndcg"])
+    settings = settle("paper", [max(longest, 1)], [mu], {"gain": "linear"}, measures=["ndcg"])
     key = prepare_truth(truth, settings)
+    if fractions := np.flatnonzero(key.truth.relevance % 1).tolist():
+        message = said("TREC files have whole relevances alone")
+        raise InputError([key.truth.problem(position, message) for position in fractions])
     ranked = prepare_run(run, key, settings)
     names = pair_ids(content, key.truth)
     require_no_blanks(key.truth.queries, str(truth_path))
@@ -166,7 +170,7 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         name = names[takes] if takes >= 0 else f"none-{rank}"
         # trec_eval sorts by score in float32, so scores are whole numbers that fall with the rank.
         lines.append(f"{key.truth.queries[query]} Q0 {name} {rank} {longest - rank + 1} {tag}\n")
-    relevance = key.truth.relevance.astype(np.int64).tolist()
+    relevance = key.truth.grades.tolist()
     query_of = key.truth.query.tolist()
     qrels = [
         f"{key.truth.queries[query]} 0 {name} {grade}\n"

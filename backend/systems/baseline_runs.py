@@ -67,20 +67,24 @@ def write_baseline_from_file(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> BaselineReport:
-    """Write the run of a baseline for the queries of a truth file or a release folder; no project is needed.
+    """Answer the queries of a truth file or release with a baseline system, and write its run; no project is needed.
+
+    A run is a file with the predicted moments of each query.
 
     Args:
         source: a truth file (the graded moments of each query), or the folder of a release.
-        name: one of `BASELINES`: `random`, `prior`, `caption`, `clip` or `prmr`.
+        name: the baseline: `random`, `prior` (usual places of moments), `caption` (similar captions), `clip` (similar
+            frames) or `prmr` (two runs combined).
         out: the run file to make; it must not exist.
         options: options of the baseline; None takes the defaults.
-        videos: a JSON file `{name: [duration in seconds, index]}` of the videos to search. None takes that of the
-            release, or else the videos that the truth names.
-        training: a truth or training set that `prior` learns from; None takes that of the release.
+        videos: a JSON file of the videos to search, `{name: [duration in seconds, video number]}`. None takes the
+            release's own file, or without one the videos that the truth names.
+        training: a truth or training set that `prior` learns from; None takes the release's own.
         folder: the folder of the video files, which `clip` needs.
         split: `val` or `test`, to answer only these queries of a release; None answers both.
         encoder: the sentence encoder of `caption`; None takes SimCSE from the model hub.
-        kind: the kind of the sentence encoder: "sup", "unsup" or "minilm"; None guesses it from its name.
+        kind: the kind of the sentence encoder: "sup" or "unsup" (supervised or unsupervised SimCSE) or "minilm"; None
+            derives it from the name.
         embeddings: the folder that caches vectors; None takes the user's cache folder.
         visual: the CLIP model of `clip`: its name, its folder, or `clip` for CLIP ViT-B/32.
         where: the processes or machines that encode sentences and frames.
@@ -98,10 +102,13 @@ def write_baseline_from_file(
 
 
 def require_writable(name: str, out: Path, options: BaselineOptions | None) -> BaselineOptions:
-    """Check the name, options and output file of a run before any work; return the options, or the defaults for None.
+    """Check a baseline's name and options, and that the file `out` does not exist; return the options.
+
+    Options of None become the defaults.
 
     Raises:
-        InputError: there is no such baseline, or the baseline `prmr` is not given the two runs that it combines.
+        InputError: there is no such baseline. Or it is `prmr`, which combines two runs (files of predicted moments),
+            and the options name fewer than two.
         ProjectError: `out` exists.
     """
     options = options or BaselineOptions()
@@ -121,15 +128,15 @@ def write_run(
     where: Where,
     progress: Progress | None,
 ) -> BaselineReport:
-    """Answer the queries of a task with a baseline, and write the run file.
+    """Answer the queries of a task with a baseline system, and write its run: a file with the predicted moments.
 
     Args:
         name: the name of the baseline.
         task: the queries and videos.
         out: the run file to make.
         options: the options of the baseline.
-        spec: the sentence encoder, for `caption`.
-        visual: the CLIP model, for `clip`: its name, its folder, or `clip` for CLIP ViT-B/32.
+        spec: the sentence encoder, for the baseline `caption`.
+        visual: the CLIP model, for the baseline `clip`: its name, its folder, or `clip` for CLIP ViT-B/32.
         embeddings: the folder that caches vectors.
         where: the processes or machines that encode sentences and frames.
         progress: called with (name of the step, number done, number of all).
@@ -170,16 +177,16 @@ def read_task(
     folder: Path | None = None,
     split: str | None = None,
 ) -> SearchTask:
-    """Return what a baseline has to answer, read from files: the queries, the videos to search, and known moments.
+    """Read the task of a baseline from files: the queries, the videos to search, and moments that some baselines use.
 
     Args:
-        source: a truth file (the graded moments of each query), or the folder of a release, of which all truths are
-            read.
-        videos: a JSON file `{name: [duration in seconds, index]}` of the videos to search. None takes that of the
-            release, or else the videos that the truth names.
-        training: a truth or training set with moments of other queries, for the baseline `prior`.
-        folder: the folder of the video files.
-        split: `val` or `test` of a release; None for both.
+        source: a truth file (the graded moments of each query), or the folder of a release.
+        videos: a JSON file of the videos to search, `{name: [duration in seconds, video number]}`. None takes the
+            release's own file, or without one the videos that the truths name.
+        training: a truth or training set with moments of other queries, for the baseline `prior`; None takes the
+            release's own.
+        folder: the folder of the video files, for the baseline `clip`.
+        split: `val` or `test`, to read only these queries of a release; None reads both.
 
     Raises:
         InputError: a file has problems, or the folder is not a release.
@@ -218,7 +225,10 @@ def _if_exists(path: Path) -> Path | None:
 
 
 def _training(path: Path) -> tuple[tuple[KnownMoment, ...], Mapping[str, float]]:
-    """Return the distinct moments in a truth or training file, without captions, and its video durations in seconds."""
+    """Return the distinct moments in a truth or training file, and the durations of its videos in seconds, by name.
+
+    The captions of the moments are left empty.
+    """
     lengths = read_facts(path).durations
     if moments := _moments(path):
         return tuple(dict.fromkeys(row._replace(caption="") for row in moments)), lengths

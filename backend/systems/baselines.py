@@ -52,7 +52,8 @@ class BaselineOptions:
         first: the run file from which `prmr` takes the best videos of each query.
         second: the run file from which `prmr` takes the moments in these videos.
         best: how many videos of `first` the baseline `prmr` keeps for each query.
-        index: a video map `{name: [duration, index]}`, for run files that name videos by index.
+        index: a JSON file `{name: [duration in seconds, video number]}`, for run files that have video numbers instead
+            of names.
     """
 
     seed: int = 0
@@ -74,7 +75,7 @@ def require_baseline(name: str, options: BaselineOptions) -> None:
     """Raise an error if there is no such baseline, or its options lack an input.
 
     Raises:
-        InputError: there is no such baseline, or `prmr` is not given two runs.
+        InputError: there is no such baseline, or `prmr` is not given the two runs (prediction files) that it combines.
     """
     if name not in BASELINES:
         raise InputError.single(name, f"is not a baseline: choose one of {', '.join(BASELINES)}")
@@ -161,18 +162,18 @@ def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress:
 
 
 def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int = TOP_VIDEOS, top: int = TOP) -> Answers:
-    """Combine two runs: return the moments of the run `moments` that lie in the best videos of the run `videos`.
+    """Return the moments that one system predicts, but only those in the best videos of another system.
 
     This is the two-step search that papers compare with (Yang et al., "MVMR", CIKM 2024, section 7; TVR-Ranking,
     section 5): a system for whole videos keeps the best five, and only moments in these are answers. Both inputs are
-    runs, so any two systems can be combined.
+    runs (the ranked predictions of a system), so any two systems can be combined.
 
     The order of predictions within a run is kept. A query that is missing in one of the runs gets no answer.
 
     Args:
         task: the queries and videos.
-        videos: the run of the first step; its times do not matter.
-        moments: the run of the second step.
+        videos: the run of the first step, which ranks videos; the times of its predictions do not matter.
+        moments: the run of the second step, which ranks moments.
         best: how many videos the first step keeps.
         top: how many predictions a query gets.
 
@@ -312,11 +313,11 @@ def _mean(spans: Sequence[tuple[float, float]], total: int) -> LikelySpan:
 def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
     """Return the spans at which moments usually lie in a video, for every query alike; scores are densities.
 
-    This is what a system reaches that sees neither query nor video. Otani, Nakashima, Rahtu and Heikkilä, "Uncovering
-    Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020, found such baselines near the best systems; the
-    study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too. All videos are equally likely. So a query
-    first gets the most typical span in every video, in a random order of videos, then the second most typical span, and
-    so on.
+    The results show how good a system can be without seeing queries or videos. Otani, Nakashima, Rahtu and Heikkilä,
+    "Uncovering Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020, found such baselines near the best
+    systems; the study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too. All videos are equally likely. So
+    a query first gets the most typical span in every video, in a random order of videos, then the second most typical
+    span, and so on.
 
     Raises:
         InputError: there are no training moments, or the duration of a training video is unknown; or see

@@ -32,11 +32,13 @@ def answer(
 ) -> tuple[Answers, tuple[str, ...]]:
     """Return the windows of videos that are most similar to each query; scores are cosines.
 
+    A window is a span of a video that may be an answer.
+
     Args:
         task: queries and videos, with video files.
         clip: the CLIP model; it also decides where frames are encoded.
         embeddings: the folder that caches vectors of frames.
-        how: frame rate, window lengths and suppression; None takes the defaults.
+        how: the frame rate, the lengths of windows, and how much two windows may overlap; None takes the defaults.
         top: how many windows a query gets.
         progress: called with (name of the step, number done, number of all).
 
@@ -86,7 +88,7 @@ def answer(
 
 
 class _Windows:
-    """The windows of all videos with their vectors, ready for searching."""
+    """The windows of all videos (spans that may be answers) with their vectors, ready for searching."""
 
     def __init__(
         self,
@@ -102,11 +104,11 @@ class _Windows:
         self._search = Captions(vectors, list(alike.values()), queries=queries)
 
     def best(self, queries: Sequence[str], vectors: FloatArray, top: int) -> Answers:
-        """Return the best windows of each query, without windows that overlap a better one of the same video too much.
+        """Return the best windows of each query. A window that overlaps a better one of its video too much is left out.
 
-        `vectors` are those of the queries. Only the best n windows of a query are compared with each other, and n grows
-        until `top` windows are left. The result is the same as comparing all, because a worse window cannot suppress a
-        better one.
+        `vectors` has the vector of each query. Only the best n windows of a query are compared with each other, and n
+        grows until `top` windows are left. The result is the same as comparing all, because a worse window cannot
+        suppress a better one.
         """
         answers: Answers = {}
         rest, depth = list(range(len(queries))), 4 * top

@@ -216,7 +216,10 @@ def require_size(path: Path, array: str, size: int) -> None:
 
 
 def wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:
-    """Return what is wrong with the shape of a video's features, or None if it is `(frames, dim)` and not empty."""
+    """Return what is wrong with the shape of a video's features, or None if it is `(frames, dim)` and not empty.
+
+    `dim` is the length of a row in the file's first video.
+    """
     if len(shape) != 2:
         return f"video {video}: has shape {shape}, not (frames, dim)"
     if not shape[0] or not shape[1]:

@@ -24,7 +24,7 @@ from starlette.routing import Route
 from annotate_app.shared import player as component
 from annotate_app.shared.player import guideline
 from backend.campaign.qualification.guideline.rules import Example
-from backend.campaign.setup.project.model import Campaign
+from backend.campaign.setup.project.model import StoredSettings
 from backend.core.ids import PairKey
 from support import new_campaign
 
@@ -115,7 +115,7 @@ class FakeDesk:
     examples: tuple[int, ...] = ()  # grades for which the project has one
     missing_examples: set[int] = field(default_factory=set)  # those whose clip is gone
     examples_asked: list[str] = field(default_factory=list)
-    campaign: Campaign = field(default_factory=new_campaign)
+    campaign: StoredSettings = field(default_factory=new_campaign)
 
     def guideline(self) -> dict[str, Any]:
         """The words of the campaign, and its examples."""

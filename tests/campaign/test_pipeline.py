@@ -9,7 +9,7 @@ import pytest
 
 from backend.campaign.corpus.captions.decisions import accept_rewrites, waiting_rewrites
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
-from backend.campaign.corpus.importing.importing import ImportReport
+from backend.campaign.corpus.importing.model import ImportReport
 from backend.campaign.desk.exchange import desk
 from backend.campaign.judging.staffing import sign_out, suspend
 from backend.campaign.monitoring.videos.check import import_corpus

@@ -245,7 +245,7 @@ def test_a_packed_video_map_is_read_like_any_other(reelrank: Run, files: dict[st
     ("name", "arguments", "message"),
     [
         ("ties", ("--option", "missing=skip"), "missing: systems are compared on the same queries"),
-        ("ties", ("--measure", "gcd"), "measures: 'gcd' is not one of bpref, judged, ndcg"),
+        ("ties", ("--measure", "gcd"), "measures: 'gcd' is not one of bpref, err, judged, ndcg"),
         ("ties", ("--mu", "1.5"), "mu: 1.5 is not in (0, 1]"),
         ("ties", ("--run", "val.json"), "val.json"),
         ("stability", ("--sizes", "5,13"), "sizes: 13 is not from 1 to the 12 queries"),

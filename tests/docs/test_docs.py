@@ -17,7 +17,7 @@ from annotate_app.server.monitoring import Counts
 from backend import __version__, cli
 from backend.cli.commands import FORMER_NAMES, CommandGroup
 from backend.scoring.measures import MEASURES
-from backend.scoring.presets import OPTION_VALUES
+from backend.scoring.presets import OPTION_VALUES, READERS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -78,7 +78,7 @@ def test_documents_and_messages_name_only_commands_that_exist() -> None:
     assert {path: names for path, names in unknown.items() if names} == {}
 
 
-@pytest.mark.parametrize("option", OPTION_VALUES)
+@pytest.mark.parametrize("option", {**OPTION_VALUES, **READERS})
 def test_every_option_of_the_evaluation_is_explained(option: str) -> None:
     assert f"`{option}=" in (ROOT / "docs/metrics.md").read_text()
 

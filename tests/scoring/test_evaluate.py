@@ -11,7 +11,7 @@ from backend.core.errors import InputError
 from backend.scoring.evaluate import compare, evaluate
 from backend.scoring.files.formats import read_run, read_truth, read_videos
 from backend.scoring.measures import MEASURES
-from backend.scoring.presets import OPTION_VALUES, PRESETS, settle
+from backend.scoring.presets import OPTION_VALUES, PRESETS, READERS, settle
 from backend.scoring.scored_files import evaluate_files
 
 NAN = math.nan
@@ -178,7 +178,9 @@ class TestOptions:
         for preset in PRESETS.values():
             for name, allowed in OPTION_VALUES.items():
                 assert getattr(preset, name) in allowed
-            assert {*OPTION_VALUES, "nms"} == set(preset.__dataclass_fields__)  # which is a number, or none
+            for name, read in READERS.items():
+                assert read(getattr(preset, name)) == getattr(preset, name)
+            assert {*OPTION_VALUES, *READERS, "nms"} == set(preset.__dataclass_fields__)  # which is a number, or none
 
     def test_keys_print_mu_as_the_golden_files_do(self):
         measures = ["recall_gt", "ndcg", "dcg", "recall_gt"]
@@ -191,6 +193,9 @@ class TestOptions:
 
     def test_without_any_query_that_counts_there_is_no_mean(self):
         assert evaluate({"q": [moment()]}, {}, missing="skip") == {"mean": {}, "per_query": {}}
+
+
+NAMED_GAIN = " (name the gain to use any relevance from 0 to 1000, such as 0.5 or 10: gain=linear or gain=exp2)"
 
 
 class TestRefusals:
@@ -211,8 +216,8 @@ class TestRefusals:
             ({"theta": [2]}, "theta: 2.0 is not in (0, 1]"),
             ({"min_relevance": 0}, "min_relevance: 0 is not one of 1, 2, 3, 4"),
             (
-                {"measures": ["mrr"]},
-                f"measures: 'mrr' is not one of {', '.join(MEASURES)}",
+                {"measures": ["gmap"]},
+                f"measures: 'gmap' is not one of {', '.join(MEASURES)}",
             ),
             (
                 {"measures": []},
@@ -231,8 +236,8 @@ class TestRefusals:
             (moment(-1, 3), "start -1.0 is before the video begins"),
             (moment(NAN, 3), "[nan, 3.0] is not two finite times"),
             (moment(0, math.inf), "[0.0, inf] is not two finite times"),
-            (moment(relevance=5), "relevance 5 is not one of 0, 1, 2, 3, 4"),
-            (moment(relevance=2.5), "relevance 2.5 is not one of 0, 1, 2, 3, 4"),
+            (moment(relevance=5), f"relevance 5 is not one of 0, 1, 2, 3, 4{NAMED_GAIN}"),
+            (moment(relevance=2.5), f"relevance 2.5 is not one of 0, 1, 2, 3, 4{NAMED_GAIN}"),
             (moment(relevance=-1), "relevance -1 is not one of 0, 1, 2, 3, 4"),
             (moment(relevance=NAN), "relevance nan is not one of 0, 1, 2, 3, 4"),
             (moment(relevance=None), "relevance is null, not a number"),

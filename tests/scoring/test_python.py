@@ -115,7 +115,7 @@ class TestGiven:
             ({"mu": "0.5"}, "mu: '0.5' is text; write mu=0.5 or mu=[0.3, 0.5]"),
             ({"theta": "all"}, "theta: 'all' is text; write theta=0.5 or theta=[0.3, 0.5]"),
             ({"k": 2.5}, "k: 2.5 is not a whole number"),
-            ({"measures": "mrr"}, "measures: 'mrr' is not one of "),
+            ({"measures": "gmap"}, "measures: 'gmap' is not one of "),
             ({"benchmark": "mine"}, "benchmark: 'mine' is not one of "),
             (
                 {"benchmark": "charades-sta", "k": 5},

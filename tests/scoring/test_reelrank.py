@@ -88,6 +88,13 @@ print(json.dumps([mean, summary["runs"][0]["measures"], errors]))
 def test_importing_it_loads_nothing_heavy() -> None:
     loaded = python("import reelrank, sys\nprint(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
+    assert not [name for name in loaded if name.startswith(("backend.campaign", "backend.store", "backend.api"))]
+
+
+def test_the_class_for_campaigns_loads_nothing_heavy_until_one_is_opened() -> None:
+    loaded = python("from reelrank import Campaign\nimport sys\nprint(*sys.modules)").split()
+    assert not set(HEAVY) & set(loaded)
+    assert not [name for name in loaded if name.startswith("backend.store")]
 
 
 def test_what_is_barred_is_really_barred() -> None:

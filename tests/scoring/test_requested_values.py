@@ -21,7 +21,7 @@ def keys(*texts: str) -> tuple[str, ...]:
 
 
 def test_every_printed_key_asks_for_its_own_value_alone() -> None:
-    asked = {"k": [2, 3], "mu": [0.3, 0.5], "theta": [0.5, 0.9]}
+    asked = {"k": [2, 3], "mu": [0.3, 0.5], "theta": [0.5, 0.9], "videos": {"v": [60, 0]}}
     every = evaluate(TRUTH, RUN, **asked, measures=list(family.MEASURES))["mean"]
     for key, value in every.items():
         assert evaluate(TRUTH, RUN, **asked, measures=[key])["mean"] == {key: value}
@@ -46,7 +46,7 @@ def test_a_key_brings_its_own_cut_off_and_threshold_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("mrr@10", "'mrr@10' is not one of "),
+        ("gmap@10", "'gmap@10' is not one of "),
         ("ndcg@ten", "'ten' is not a cut-off, a whole number from 1; write ndcg as ndcg@K,mu"),
         ("recall@0,0.5", "'0' is not a cut-off"),
         ("recall@0.5", "'0.5' is not a cut-off, a whole number from 1; write recall as recall@K,theta"),
@@ -64,7 +64,7 @@ def test_what_is_no_key_is_refused_with_the_form_of_the_right_one(text: str, tol
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(InputError) as refused:
-        keys("mrr", "ndcg@x", "axiou")
+        keys("gmap", "ndcg@x", "axiou")
     assert len(refused.value.problems) == 2
 
 

@@ -1,4 +1,4 @@
-"""A matched run and its qrels: what programs of TREC compute of them is NDCG@K, IoU>=mu of preset `paper`."""
+"""A matched run and its qrels: what programs of TREC compute of them are our measures at IoU>=mu of preset `paper`."""
 
 import csv
 import json
@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from ir_measures import nDCG
 
 from backend.core.errors import InputError
+from backend.scoring.evaluate import evaluate
 from backend.scoring.scored_files import score_files
 from backend.scoring.trec import MatchedRun, match_run
 
 K = (1, 3, 10, 20, 40)
+GOLDEN = json.loads((Path(__file__).parent / "measures" / "golden" / "trec.json").read_text("utf-8"))
+"""`made_by` tells how: an invented truth and run, and what other programs say of them, matched at 0.5."""
 MOMENT = st.tuples(st.sampled_from("ab"), st.integers(0, 8), st.integers(1, 8), st.integers(0, 4))
 TRUTHS = st.lists(st.lists(MOMENT, min_size=1, max_size=6, unique_by=lambda m: m[:3]), min_size=1, max_size=4)
 
@@ -29,7 +32,8 @@ def compared(truth: Path, run: Path, mu: float, folder: Path, videos: Path | Non
     (folder / "r.trec").write_text(found.run)
     qrels = list(ir_measures.read_trec_qrels(str(folder / "q.qrels")))
     lines = list(ir_measures.read_trec_run(str(folder / "r.trec")))
-    ours = score_files(truth, [run], k=K, mu=[mu], measures=["ndcg", "bpref"], videos=videos)
+    measures = ("ndcg", "bpref", "trec_ap", "trec_recall", "p", "rprec", "rr")
+    ours = score_files(truth, [run], k=K, mu=[mu], measures=measures, videos=videos)
     means = ours.summary()["runs"][0]["measures"]
     theirs = ir_measures.calc_aggregate([nDCG @ k for k in K], qrels, lines)
     for k in K:
@@ -40,10 +44,12 @@ def compared(truth: Path, run: Path, mu: float, folder: Path, videos: Path | Non
     ranked: dict[str, dict[str, float]] = {}
     for line in lines:
         ranked.setdefault(line.query_id, {})[line.doc_id] = line.score
-    asked = {f"ndcg_cut.{','.join(map(str, K))}", "bpref"}
+    cuts = {"ndcg_cut": "ndcg", "map_cut": "trec_ap", "recall": "trec_recall", "P": "p"}
+    asked = {*(f"{name}.{','.join(map(str, K))}" for name in cuts), "bpref", "Rprec", "recip_rank"}
     cut = pytrec_eval.RelevanceEvaluator(graded, asked).evaluate(ranked)
     scored = ours.runs[0]
-    same = {f"bpref@{mu!r}": "bpref"} | {f"ndcg@{k},{mu!r}": f"ndcg_cut_{k}" for k in K}
+    same = {f"bpref@{mu!r}": "bpref", f"rprec@{mu!r}": "Rprec", f"rr@{max(K)},{mu!r}": "recip_rank"}
+    same |= {f"{measure}@{k},{mu!r}": f"{name}_{k}" for name, measure in cuts.items() for k in K}
     for key, name in same.items():
         values = scored.values[ours.settings.keys.index(key)].tolist()
         mine = {str(ours.queries[query]): value for query, value in zip(scored.query.tolist(), values, strict=True)}
@@ -98,6 +104,33 @@ def test_real_runs_score_the_same(shared: Path, tmp_path: Path) -> None:
     found = compared(tmp_path / "truth.csv", run, 0.5, tmp_path, videos)
     assert (found.queries, found.missing) == (500, 0)
     assert found.taken > 1000
+
+
+def golden(options: dict[str, Any], measures: list[str]) -> dict[str, list[float]]:
+    """Return the values of the golden truth and run, for each key the queries in order."""
+    truth = [[dict(zip(("video", "start", "end", "relevance"), m, strict=True)) for m in ms] for ms in GOLDEN["truth"]]
+    run = [[[*one, 0] for one in of_query] for of_query in GOLDEN["run"]]
+    found = evaluate(dict(enumerate(truth)), dict(enumerate(run)), mu=[0.5], measures=measures, **options)
+    return {key: [found.per_query[query][key] for query in range(len(truth))] for key in found.mean}
+
+
+def test_values_are_those_of_ir_measures() -> None:
+    """ERR and RBP are in no trec_eval; ir_measures takes them from other programs."""
+    found = golden({}, list(GOLDEN["each"]))
+    for key, expected in GOLDEN["each"].items():
+        assert found[key] == pytest.approx(expected, abs=6e-6 if key.startswith("err") else 1e-9)
+    other = golden({"persistence": 0.5, "min_relevance": 2}, ["rbp@1000,0.5"])["rbp@1000,0.5"]
+    assert other == pytest.approx(GOLDEN["rbp@1000,0.5 with persistence 0.5, relevant from 2"], abs=1e-9)
+
+
+def test_relevances_above_4_are_matched_and_fractions_refused(tmp_path: Path) -> None:
+    for relevance in (10, 0.5):
+        moment = {"video_name": "v", "timestamp": [0, 9], "relevance": relevance}
+        (tmp_path / f"{relevance}.json").write_text(json.dumps([{"query_id": 1, "relevant_moment": [moment]}]))
+    (tmp_path / "r.json").write_text('{"1": [["v", 0, 9, 1]]}')
+    assert match_run(tmp_path / "10.json", tmp_path / "r.json", 0.5).qrels == "1 0 1-1 10\n"
+    with pytest.raises(InputError, match="query 1, moment 1: TREC files have whole relevances alone"):
+        match_run(tmp_path / "0.5.json", tmp_path / "r.json", 0.5)
 
 
 def test_ids_that_a_line_of_trec_cannot_hold_are_refused(tmp_path: Path) -> None:

@@ -22,9 +22,10 @@ PLACE = ROOT / "build" / "mutants"
 
 
 def main() -> int:
-    """Try all mutants that were not tried since their module or its tests changed, and print a table of the results.
+    """Try mutants (modules with one small fault) with the tests that have to notice them, and print a table of results.
 
-    Return the exit code: 1 if a mutant survives that is not in the list of judged survivors, otherwise 0.
+    A mutant is tried only if its module or the tests have changed since the last time. Return the exit code: 1 if no
+    test notices some mutant and no developer has judged that this is acceptable, otherwise 0.
     """
     parser = argparse.ArgumentParser(
         prog="python -m tools.mutants", description="Mutation tests of rules and measures."
@@ -54,10 +55,11 @@ def main() -> int:
 
 
 def try_room(room: Room, processes: int, results: Results) -> None:
-    """Try the mutants of one room (a group of modules with their tests), and add the outcomes to `results`.
+    """Try the mutants (small faults) of one room, and add the outcomes to `results`.
 
-    They are tried in a copy of the repository. Earlier outcomes are reused while the room's modules are unchanged. A
-    mutant that has survived is tried only with test files that have changed since.
+    A room is a group of modules with their tests. The mutants are tried in a copy of the repository. Earlier outcomes
+    are reused while the room's modules are unchanged. A mutant that no test noticed before is tried only with test
+    files that have changed since.
     """
     place = PLACE / room.code.replace("/", ".")
     tree = _copy(place / "tree")
@@ -86,7 +88,10 @@ def try_room(room: Room, processes: int, results: Results) -> None:
 
 
 def _read_results(file: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
-    """Return what earlier runs found, by mutant: the digests of the test files it was tried with, and its outcome."""
+    """Return what earlier runs found, as two dictionaries with the names of mutants (small faults) as keys.
+
+    The first has the digests of the test files that the mutant was tried with, the second its outcome.
+    """
     met: defaultdict[str, set[str]] = defaultdict(set)
     fates: dict[str, str] = {}
     for line in file.read_text().splitlines() if file.exists() else ():

@@ -1,4 +1,7 @@
-"""Summarise the outcomes of mutants, and compare the survivors with the list of those that a developer has judged."""
+"""Summarise the outcomes of mutants (small faults in code), and report those that no test noticed.
+
+Mutants in a list, which a developer has judged acceptable with reasons, are not reported again.
+"""
 
 import sys
 from collections import Counter
@@ -15,10 +18,10 @@ SURVIVORS = ROOT / "tests" / "quality" / "survivors.tsv"
 
 @dataclass(slots=True)
 class Results:
-    """The outcomes of the mutants of some modules.
+    """The outcomes of the mutants (small faults) of some modules.
 
     Attributes:
-        fates: for each module, the number of mutants with each outcome of `FATES`.
+        fates: for each module, the number of mutants with each outcome, such as "killed" (noticed) or "survived".
         alive: the mutants that no test noticed.
     """
 
@@ -26,7 +29,7 @@ class Results:
     alive: list[Mutant] = field(default_factory=list)
 
     def add(self, module: str, mutant: Mutant, fate: str) -> None:
-        """Add the outcome of one mutant of a module; `fate` is one of `FATES`."""
+        """Add the outcome of one mutant of a module; `fate` is one of `FATES`, such as "killed" or "survived"."""
         self.fates.setdefault(module, Counter())[fate] += 1
         if fate in ("survived", "no tests"):
             self.alive.append(mutant)
@@ -52,19 +55,20 @@ def function(name: str) -> str:
 
 
 def judged(path: Path = SURVIVORS) -> dict[tuple[str, str], str]:
-    """Return the survivors that a developer has judged, each with its group of reasons (see docs/quality.md).
+    """Return the mutants that no test notices and that a developer has judged, each with its group of reasons.
 
-    A survivor is identified by its function and its changed line, not by its number: editing a line changes the numbers
-    of all mutants after it.
+    The key is the name of the function and the changed line. The mutant's number would not do: editing a line changes
+    the numbers of all mutants after it. docs/quality.md explains the groups of reasons.
     """
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {(function, new): group for function, group, new in rows}
 
 
 def compare(results: Results) -> int:
-    """Print the survivors that are not in the list of judged ones, and listed ones that tests notice by now.
+    """Print the mutants that no test noticed and that are not in the list of mutants that a developer has judged.
 
-    Return 1 if there is a survivor that is not in the list, otherwise 0.
+    Also print listed mutants that a test notices now. Return 1 if there is a mutant that is not in the list, otherwise
+    0.
     """
     known = judged()
     alive = {(function(mutant.name), mutant.new): mutant.old for mutant in results.alive}

@@ -1,8 +1,9 @@
 """A pytest plugin for mutation tests: it collects the tests once, then tries each mutant in a fork of the process.
 
-mutmut itself starts pytest anew for each mutant, which takes longer than the tests. So only its mutants are used (see
-`making.py`). The fork switches one mutant on, and runs the tests that call its function, the quickest first. It ends
-with the first test that fails. There is no fork on Windows, so this does not run there.
+A mutant is one small fault in a function. The tool mutmut makes the mutants (see `making.py`), but does not run the
+tests: it would start pytest anew for each mutant, which takes longer than the tests. The fork switches one mutant on,
+and runs the tests that call its function, the quickest first. It ends with the first test that fails. There is no fork
+on Windows, so this does not run there.
 """
 
 import json
@@ -35,12 +36,12 @@ PATIENT = 20
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out the doctests of mutated functions, which are the same as those of the original function."""
+    """Leave out the doctests of mutated functions, because they only repeat the doctests of the original function."""
     items[:] = [item for item in items if "__mutmut_" not in item.name or item.name.endswith("__mutmut_orig")]
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
-    """Run all tests without a mutant, then try each mutant with the tests that call its function."""
+    """Run all tests on the original code, then try each mutant (small fault) with the tests that call its function."""
     plan = json.loads(Path(os.environ[PLAN]).read_text())
     _few_examples(session.items)
     reached, took, broken = _as_it_is(session.items)
@@ -168,7 +169,7 @@ def _started(name: str, tests: list[pytest.Item], took: dict[str, float], scratc
 def _try(name: str, tests: list[pytest.Item], took: dict[str, float]) -> NoReturn:
     """Try a mutant in this process, then end the process: with 1 if a test fails, otherwise with 0.
 
-    A test that does not end in time makes a signal end the process.
+    If a test takes too long, a signal ends the process instead.
     """
     from mutmut.mutation.trampoline import set_mutant_under_test
 

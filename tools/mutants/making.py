@@ -1,4 +1,4 @@
-"""Make the mutants of a module: one module that contains all of them, of which one at a time can be switched on."""
+"""Write all mutants (small faults) of a module into one module, in which one at a time can be switched on."""
 
 import re
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ _OTHERS = marked("Other rules")
 
 @dataclass(slots=True)
 class _CachedBoard:
-    """The agreement figures that the page shows, cached together with when and from which grades they were computed.
+    """Agreement figures as cached for the page, with the time and the grades that they were computed from.
 
     Attributes:
         board: the figures, without confidence intervals.
@@ -52,7 +52,7 @@ class _CachedBoard:
 
 
 def page() -> None:
-    """Draw which grades the figures cover, and the part that the lead chooses, such as annotators or queries."""
+    """Draw the agreement figures: which grades they cover, and the chosen section, such as annotators or queries."""
     project, lead, _ = look.lead_page("Agreement")
     whole = _current_board(project, lead, WHOLE).board
     if not whole.summary["rows"]:
@@ -133,7 +133,10 @@ def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = ""
 
 
 def _chosen(whole: AgreementBoard) -> BoardPart:
-    """Draw the filters, and return which pairs the figures cover: all pairs unless a filter is set."""
+    """Draw the filters by split, query and date, and return the chosen filters. By default, all pairs are included.
+
+    `whole` has the figures of all pairs; the filters offer its splits, queries and days.
+    """
     names = [part.part for part in whole.settled[1:]]
     with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
         split = address_state.choice(tr("Split"), "split", {"": tr("All"), **{name: name for name in names}}, box=True)
@@ -166,16 +169,17 @@ def _board(
 ) -> _CachedBoard:
     """Compute the agreement figures without confidence intervals, cached for all leads.
 
-    The project's folder, the version of the grades and the fields of `_part` make up the cache key. A background job
-    computes the intervals later, because they take longer.
+    The cache key is `folder` (the project's), `version` (of the grades) and `part` (the fields of `_part`, which
+    selects the pairs). A background job computes the intervals later, because they take longer.
     """
     return _CachedBoard(agreement_board(_project, _lead, _part, resamples=0), version, time.time())
 
 
 def _intervals_job(project: Project, lead: Person, cached: _CachedBoard) -> Job | None:
-    """Return the job that computes the confidence intervals of the figures, or None once `cached` has them.
+    """Return the background job that computes the figures' confidence intervals, and begin it if there is none.
 
-    Begin the job if there is none yet. The intervals also cover grades stored after the figures were computed.
+    Return None if `cached` already has the intervals, or gets them from a job that has ended. The intervals also cover
+    grades stored after the figures were computed.
     """
     if cached.with_intervals is not None:
         return None
@@ -216,7 +220,10 @@ def _missing_intervals(cached: _CachedBoard, job: Job) -> None:
 
 
 def _wait_for_intervals(project: Project, lead: Person, subject: str) -> None:
-    """Tell the lead that intervals are being computed, and rerun the page once this background job has ended."""
+    """Tell the lead that intervals are being computed, and rerun the page once this background job has ended.
+
+    `subject` identifies the job among the jobs that compute intervals.
+    """
     job = _newest_job(project, lead, JobKind.INTERVALS, subject)
     if job is None or not job.is_running:
         st.rerun()

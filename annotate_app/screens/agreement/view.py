@@ -74,7 +74,7 @@ def draw(board: AgreementBoard, name: str, kind: str) -> bytes:
 
 
 def figures(board: AgreementBoard) -> None:
-    """Draw the main figures as tiles, and a table of all figures with confidence intervals.
+    """Draw the main agreement figures as tiles, and a table of all agreement figures with confidence intervals.
 
     A second table says how many pairs were settled by two, four or six grades or by a lead.
     """
@@ -114,7 +114,7 @@ def over_time(board: AgreementBoard) -> None:
 
 
 def queries(board: AgreementBoard) -> None:
-    """Draw a table of all queries with their agreement, those with the least agreement first."""
+    """Draw a table of all queries with the agreement of their grades, the least agreement first."""
     if not board.queries:
         st.info(tr("No graded pair has a query."), icon=":material/format_list_numbered:")
         return
@@ -256,7 +256,8 @@ def figure_table(board: AgreementBoard) -> str:
 def settled_table(parts: tuple[Verdicts, ...]) -> str:
     """Return an HTML table of how pairs were settled, in numbers and percent: by two, four or six grades, or by a lead.
 
-    It has a row for all pairs and one for each split, and also counts discarded pairs and pairs that need more grades.
+    It also counts discarded pairs and pairs that need more grades. Each entry of `parts` becomes a row: all pairs, then
+    each split (training, validation, test).
     """
     rows = [
         (
@@ -333,9 +334,9 @@ def _pictures(board: AgreementBoard, *names: str) -> None:
 
 
 def _take_along(board: AgreementBoard, name: str, *, picture: bool = False) -> None:
-    """Draw the buttons that download a table or chart as CSV and, if `picture` is true, as PNG and SVG.
+    """Draw buttons that download a table as CSV. If `picture` is true, others download its chart as PNG and SVG.
 
-    A file is made only when somebody clicks its button.
+    `name` is the name of the table, such as `queries`. A file is made only when somebody clicks its button.
     """
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
         "CSV": ("text/csv", lambda: agreement_csv(board, name)),

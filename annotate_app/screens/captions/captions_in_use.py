@@ -1,4 +1,4 @@
-"""Search the accepted captions, open one with its clip, and correct its text before annotators get pairs of it."""
+"""Search the accepted captions, open one with its clip, and correct its text before annotators grade the clip."""
 
 import time
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _REASON = 200
 
 
 def captions_in_use(project: Project, lead: Person) -> None:
-    """Draw the list of accepted captions, below the caption that the page's URL names.
+    """Draw the list of accepted captions, and above it the caption that the page's URL names, if it names one.
 
     Draw nothing in a project without captions.
     """
@@ -99,7 +99,8 @@ def correct(caption_id: int, seen: str) -> None:
 
     Args:
         caption_id: the caption.
-        seen: the text that the page showed. If somebody has changed it since, the correction is refused.
+        seen: the caption's text as the page showed it. If the caption has another text by now, the correction is
+            refused.
     """
     state, place = st.session_state, f"caption-{caption_id}"
     text, reason = str(state[f"{place}-text"]), str(state[f"{place}-reason"])

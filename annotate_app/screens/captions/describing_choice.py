@@ -34,7 +34,7 @@ _VIDEO, _MINUTE = marked("video"), marked("minute of video")
 
 
 def who(project: Project, lead: Person) -> None:
-    """Draw the form that lets chosen annotators describe videos, or ends this, and how much they have described."""
+    """Draw who may describe videos and how much each has described, with the form that changes or ends this."""
     with st.container():
         look.outcome("describing")
     chosen, figures = describing_choice(project, lead), describing_figures(project, lead)

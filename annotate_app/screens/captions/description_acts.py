@@ -57,7 +57,8 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     Args:
         key: the key of the description.
         seen: the revision that the page showed. If there is a newer one, the action is refused.
-        into: an existing moment that gets the sentence as another caption; None to make a moment of the description.
+        into: an existing moment that gets the sentence as another caption; None to add the description's moment as a
+            new one.
     """
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")

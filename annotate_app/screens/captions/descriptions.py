@@ -251,9 +251,10 @@ def _row(line: DescriptionLine) -> str:
 
 
 def _moments(beside: Sequence[SameSeconds]) -> dict[MomentId, str]:
-    """Return the existing moments to which a description can be added as another caption, each with a label.
+    """Return a label for each existing moment in `beside`, by the moment's id.
 
-    The label is the moment's caption, or its times if it has none.
+    A description can be added to such a moment as another caption. The label is the moment's caption, or its times if
+    it has none.
     """
     labels: dict[MomentId, str] = {}
     for neighbour in beside:

@@ -34,7 +34,8 @@ _mount = st.components.v2.component(
 def show(project: Project, lead: Person) -> None:
     """Draw the next rewritten caption that needs a lead's decision, and the list of accepted captions.
 
-    Rewriting ends once queries are chosen from captions. Then draw how many rewrites were accepted, rejected and so on.
+    Once queries have been chosen from the captions, no rewrite can be decided any more. Draw instead how many rewrites
+    were accepted, rejected and left undecided.
     """
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
@@ -82,7 +83,7 @@ def _queue(queue: dict[str, Any], person: Person) -> None:
 
 
 def _keep() -> None:
-    """Store what the lead has typed in the session, so that `navigation.signed_out` can save it after a sign-out."""
+    """Keep in the session what the lead has typed, so that `navigation.signed_out` can save it after a sign-out."""
     st.session_state[_TYPED] = st.session_state[_KEY]["typed"]
 
 

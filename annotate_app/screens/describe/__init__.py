@@ -44,7 +44,7 @@ def page() -> None:
 
 
 def script() -> str:
-    """Return the JavaScript of the page "Describe" as one module."""
+    """Return the JavaScript of the page "Describe", joined from its files into one module."""
     return joined(FOLDER, SCRIPTS)
 
 

@@ -1,7 +1,7 @@
-"""The lead's page "Disputes": review pairs on which annotators disagree, skipped pairs, and pairs with broken clips.
+"""The lead's page "Disputes": review disputed pairs, skipped pairs, and pairs whose clips are broken.
 
-The page shows one pair beside the list. The page's URL holds which list, the search words, the page number and the
-pair.
+A pair is a query with a clip that annotators grade. The page shows one pair beside the list. The page's URL holds which
+list, the search words, the page number and the pair.
 """
 
 import time
@@ -81,7 +81,7 @@ def page() -> None:
 
 @look.lead_callback("blocked_problem")
 def restore(project: Project, lead: Person, pair: PairKey) -> None:
-    """Give a pair to annotators again that was blocked because its clip could not be shown."""
+    """Make a blocked pair available to annotators again. A pair is blocked if its clip cannot be shown."""
     restore_clip(project, lead, pair, now=time.time())
     results.leave("blocked", tr("Annotators get this pair again."))
 
@@ -145,10 +145,10 @@ def _page(project: Project, lead: Person, review_list: ReviewList, start: int) -
 
 
 def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
-    """Return the pair to show: the pair that the page's URL names, else the one shown last, else the first of the list.
+    """Return the pair to show: the pair that the page's URL names, else the pair shown before, else the list's first.
 
-    Return None if the list is empty. A reply to a note moves its pair to the end of the list. The session remembers the
-    pair, so it stays on the screen.
+    Return None if the list is empty. The session remembers which pair was shown before. So it stays on the screen when
+    an action, such as a reply to a note, moves it down the list.
     """
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
@@ -187,7 +187,7 @@ def _go(project: Project, lead: Person, pair: PairKey, by: int, review_rows: Rev
 
 
 def _bar(pair: PairReview, review_rows: ReviewPage) -> bool:
-    """Draw the bar above a pair: its place in the list, buttons to its neighbours, and a button for undo.
+    """Draw the bar above a pair: its position in the list, buttons to the previous and next pair, and an undo button.
 
     Returns:
         Whether the lead has chosen to hide names.
@@ -264,7 +264,7 @@ def _about_notes(project: Project, lead: Person, waiting: int) -> None:
 
 
 def _blocked(project: Project, lead: Person) -> None:
-    """Draw the pairs whose clips cannot be shown, each with the reason and a button that gives it out again."""
+    """Draw the pairs whose clips cannot be shown, each with the reason and a button that lets annotators grade it."""
     look.outcome("blocked")
     review_rows = _page(project, lead, ReviewList.BLOCKED, _start())
     if not review_rows.count:

@@ -1,4 +1,4 @@
-"""A lead's actions on the pair shown: set its relevance, confirm a discard, ask for more grades, take back, undo."""
+"""A lead's actions on a disputed pair, such as to set its relevance, confirm a discard, or ask for more grades."""
 
 import time
 from collections.abc import Callable
@@ -93,8 +93,7 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
 
     Args:
         pair: the pair.
-        seen: the number of leads' actions on the pair that the page showed. If there are others by now, this one is
-            refused.
+        seen: how many actions of leads on this pair the page showed. If there are more by now, this action is refused.
         leave: runs the action and shows the next pair.
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
@@ -116,7 +115,7 @@ def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
 
     Args:
         pair: the pair.
-        seen: the number of leads' actions on the pair that the page showed.
+        seen: how many actions of leads on this pair the page showed. If there are more by now, this action is refused.
         leave: runs the action and shows the next pair.
     """
     action = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
@@ -124,11 +123,11 @@ def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Re-open a discarded pair, so that two more annotators grade it. Without a reason, ask for one.
+    """Re-open a discarded pair, so that two more annotators grade it. If the lead gave no reason, ask for one.
 
     Args:
         pair: the pair.
-        seen: the number of leads' actions on the pair that the page showed.
+        seen: how many actions of leads on this pair the page showed. If there are more by now, this action is refused.
         leave: runs the action and shows the next pair.
     """
     reason = _reason(pair)
@@ -140,12 +139,12 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Take back the last action of a lead on a pair, and keep showing the pair. Without a reason, ask for one.
+    """Take back the last action of a lead on a pair, and keep showing the pair. If no reason was given, ask for one.
 
     Args:
         pair: the pair.
-        seen: the number of leads' actions on the pair that the page showed.
-        leave: not used, as the page keeps showing the pair; all actions of the form get it.
+        seen: how many actions of leads on this pair the page showed. If there are more by now, nothing is taken back.
+        leave: not used, because the page keeps showing the pair. It is a parameter as in the form's other actions.
     """
     reason = _reason(pair)
     if not reason:
@@ -195,7 +194,7 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
     Args:
         pair: the pair.
-        blocked: whether its clip is blocked, so that it must be made available again too.
+        blocked: whether no annotator gets the pair because of its clip. If so, also make it available again.
     """
     people = 0
 
@@ -215,7 +214,7 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
 
 def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
-    """Return the possible actions besides adjudication, each as label, shortcut key and callback."""
+    """Return the actions on a pair that are possible besides setting its relevance: label, shortcut key, callback."""
     acts: list[tuple[str, str, Callable[..., None]]] = []
     if pair.verdict is Verdict.DISCARDED and not pair.confirmed:
         acts.append((tr("Confirm discard"), "d", confirm))
@@ -280,7 +279,8 @@ def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
 def _leave_message(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
     """Leave a message that says what was done and quotes the pair's query, as the page already shows the next pair.
 
-    If the pair was re-opened and too few annotators can grade it, the message says so and links to inviting more.
+    If the pair was re-opened and too few annotators can grade it, the message says so and links to the form that
+    invites people.
     """
     cancel(pair)
 

@@ -1,6 +1,7 @@
 """The lead's page "Exam": preview and start an exam, explain its items, read results, grant retakes.
 
-Annotators take this qualification exam before they may grade. Its items are pairs with a right grade.
+Annotators must pass this qualification exam before they may grade. Its items are pairs (a query with a clip) for which
+the right grade is known.
 """
 
 import time

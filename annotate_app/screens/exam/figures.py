@@ -38,7 +38,7 @@ _ROW_PX = 26
 def draw_preview(preview: ExamPreview) -> None:
     """Draw what an exam would contain: its pairs and queries, and the answer key if it is known.
 
-    Beside the key, draw what an annotator would score who guesses or always gives the same grade.
+    Beside the answer key, draw the scores that annotators would reach by guessing, or by always giving the same grade.
     """
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
@@ -63,12 +63,18 @@ def draw_preview(preview: ExamPreview) -> None:
 
 
 def source(stored: str) -> str:
-    """Return where an exam's pairs come from, in the reader's language: settled pairs, open pairs, or a file's name."""
+    """Return where an exam's pairs come from, in the reader's language: settled pairs, open pairs, or a file's name.
+
+    `stored` is the same text in English, as the exam has it.
+    """
     return tr(stored, _context="from") if stored in _SOURCES else stored
 
 
 def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
-    """Draw the number of pairs for each right grade, beside what an annotator would score by guessing."""
+    """Draw the number of pairs for each right grade, beside what an annotator would score by guessing.
+
+    `grades` has the number of pairs whose right grade is 0, 1 and so on.
+    """
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown(tr("**Answer key**"))
@@ -79,9 +85,9 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
 
 
 def reason(guesses: ExamGuesses, key: str) -> None:
-    """Draw a field for the reason to use a weak exam, which annotators pass or nearly pass by guessing.
+    """Draw a field in which the lead says why a weak exam is used. Draw nothing for an exam that is not weak.
 
-    Draw nothing for an exam that is not weak. `key` is the Streamlit key of the field.
+    An exam is weak if annotators pass or nearly pass it by guessing. `key` is the Streamlit key of the field.
     """
     if guesses.weak:
         weaknesses = "".join(f"\n- {translate_message(why)}" for why in guesses.weak)
@@ -91,7 +97,10 @@ def reason(guesses: ExamGuesses, key: str) -> None:
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
-    """Return an HTML table of the number of pairs with each right grade, highest grade first."""
+    """Return an HTML table of the number of pairs with each right grade, highest grade first.
+
+    `grades` has the number of pairs whose right grade is 0, 1 and so on.
+    """
     most = max(grades)
     rows = [
         (look.grade_mark(grade), escape(scale.label(grade).lower()), look.bar(count, most))
@@ -228,8 +237,8 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
 
     Args:
         rows: each person's name and estimate. The first row is the mean of all people.
-        paper: the value of the TVR-Ranking paper, drawn as a dashed line; None for no line.
-        share: whether the values are shares, written in percent.
+        paper: the value that the TVR-Ranking paper reports, drawn as a dashed line; None for no line.
+        share: whether the values are shares (0 to 1), written in percent.
     """
     points: list[dict[str, Any]] = [
         {
@@ -289,7 +298,10 @@ def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
 
 
 def _cell(estimate: ExamEstimate, share: bool) -> str:
-    """Return a table cell as HTML: the value in bold, then its confidence interval, or why there is none."""
+    """Return a table cell as HTML: the value in bold, then its confidence interval, or why there is no interval.
+
+    `share` says whether the value is a share, to be written in percent.
+    """
     value = f"<b>{_figure(estimate.value, share)}</b>" if estimate.value is not None else ""
     if estimate.low is None or estimate.high is None:
         return f"{value}<small>{escape(translate_message(estimate.reason))}</small>"
@@ -298,7 +310,10 @@ def _cell(estimate: ExamEstimate, share: bool) -> str:
 
 
 def _number(estimate: ExamEstimate, share: bool) -> str:
-    """Return an estimate with its confidence interval as one line of text, or why it is missing."""
+    """Return an estimate with its confidence interval as one line of text, or why a value is missing.
+
+    `share` says whether the estimate is a share, to be written in percent.
+    """
     if estimate.value is None:
         return translate_message(estimate.reason)
     if estimate.low is None or estimate.high is None:

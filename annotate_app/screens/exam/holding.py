@@ -1,4 +1,4 @@
-"""Start exams on the lead's page "Exam": the form, the preview, and closing an exam to fix its answer key."""
+"""Start exams on the lead's page "Exam": the form, the preview, and closing an exam to make its answer key final."""
 
 import time
 from collections.abc import Sequence
@@ -160,7 +160,7 @@ def _form(usual: ExamSettings) -> None:
 def key_desk(project: Project, lead: Person, exam: Exam | None) -> bool:
     """Draw the grading player, in which the lead grades the exam's pairs to make its answer key.
 
-    Draw it only if the lead has opened it, and return whether it was drawn.
+    Draw nothing unless the lead has opened it. Return whether it was drawn.
     """
     if not st.session_state.get(_GIVING) or exam is None or exam.key_from is not ExamKey.OWN:
         return False
@@ -176,7 +176,7 @@ def key_desk(project: Project, lead: Person, exam: Exam | None) -> bool:
 
 
 def stage(exam: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
-    """Draw the progress of an exam whose answer key is fixed only when the lead closes it, and the lead's next steps.
+    """Draw the progress and next steps of an exam that gets its answer key only when the lead closes it.
 
     Draw nothing for an exam of settled pairs, whose answer key is known from the start.
 
@@ -253,7 +253,7 @@ def to_use(exam: Exam | None) -> None:
 
 @look.lead_callback("exam_close_problem")
 def close(project: Project, lead: Person) -> None:
-    """Close the exam and fix its answer key."""
+    """Close the exam. From then on its answer key cannot change any more."""
     although = st.session_state.get("exam_close_although", "")
     report = close_exam_round(project, lead, although=although, now=time.time())
     grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)

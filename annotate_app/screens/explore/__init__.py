@@ -148,9 +148,9 @@ def _same_words(project: Project, lead: Person) -> None:
 
 
 def _sources(project: Project, lead: Person) -> None:
-    """Draw a table of the sources of candidates (captions, frames, pooled runs) with the number and relevance of each.
+    """Draw a table of where candidates come from, such as captions or systems' runs, with their number and relevance.
 
-    It also counts the candidates and relevant pairs that no other source found.
+    It also counts, for each source, the candidates and relevant pairs that no other source found.
     """
     standings: list[SourceStanding] = _cached_count(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
@@ -316,7 +316,7 @@ def _cached_count(project: Project, lead: Person, name: str, count: Callable[[],
         project: the project.
         lead: the lead who is signed in.
         name: a name for the result in the cache.
-        count: a function that counts, called only if the cache has no current result.
+        count: computes the result; called only if the cache has no current one.
     """
     cached: _Found = _cached(str(project.folder), explored_version(project, lead), name, count)
     return cached
@@ -328,7 +328,10 @@ def _cached(folder: str, version: str, name: str, _count: Callable[[], Any]) -> 
 
 
 def _take(name: str, make: Callable[[], str]) -> None:
-    """Draw a button that downloads a CSV file. `make` returns the file's text, and is called only on a click."""
+    """Draw a button that downloads the file `explore-NAME.csv`.
+
+    `make` returns the file's text, and is called only on a click.
+    """
     file = f"explore-{name}.csv"
     look.csv_download("CSV", make, file, f"take-{file}")
 

@@ -27,9 +27,9 @@ class Words:
 
     Attributes:
         axis: the title of the axis.
-        of: the name of the quantity within a sentence.
-        bin: returns the words for one bin within a sentence.
-        label: returns the label of one bin on the axis.
+        of: the quantity's name, as used within a sentence.
+        bin: returns a bin's name, as used within a sentence.
+        label: returns a bin's label on the axis.
     """
 
     axis: str
@@ -68,7 +68,7 @@ def shares(bins: Sequence[RelevanceBin], along: BinnedBy, scale: Scale, picked: 
         bins: the pairs counted by bin.
         along: the quantity by which pairs are grouped into bins.
         scale: the relevance scale.
-        picked: called with a bin's `place` when somebody clicks its bar.
+        picked: called when somebody clicks a bin's bar, with the bin's number (its `place`).
     """
     words = WORDS[along]
     rows = [
@@ -190,7 +190,7 @@ def counts(bins: Sequence[RelevanceBin], along: BinnedBy) -> None:
 
 
 def lasting(durations: Lasting, noun: str) -> None:
-    """Draw how many moments or videos have which duration: of the whole corpus, and of those given to annotators.
+    """Draw how many moments or videos have which duration, in the whole corpus and among those handed to annotators.
 
     `noun` is `moment` or `video`.
     """

@@ -25,11 +25,11 @@ _KINDS = {
 
 
 def show_name(show: str | None) -> str:
-    """Return the text with which the page names a TV show.
+    """Return the text with which the page names a TV show, also if its name is not known.
 
     Args:
-        show: the show's name, as taken from the names of its videos. It is empty if the names begin with the season.
-            It is None if the names do not tell the show.
+        show: the show's name, as found in the names of its videos. It is empty if these names begin with the season. It
+            is None if no show can be found in them.
     """
     return tr("show not in the name") if show is None else show or tr("unnamed show")
 
@@ -69,9 +69,10 @@ SOURCE_HEADS = (
 
 
 def source_row(standing: SourceStanding) -> tuple[str, ...]:
-    """Return the table cells of one source of candidates (captions, frames or a run), in the order of `SOURCE_HEADS`.
+    """Return one row of the table on where candidates come from, as HTML cells in the order of `SOURCE_HEADS`.
 
-    They are HTML: its name, counts of its candidates, of its pairs and of the relevant ones, and the mean relevance.
+    A source is captions, frames or a system's run. The cells are its name, its number of candidates, how many of them
+    annotators were given, how many are relevant, and the mean relevance.
     """
     source = standing.source
     kind = tr(_KINDS[source.kind])
@@ -126,7 +127,7 @@ def video_row(video: VideoCoverage) -> ListRow:
 
 
 def show_heads() -> tuple[str, ...]:
-    """Return the column heads of the table of TV shows, translated: show, videos, moments, pairs and relevances."""
+    """Return the translated column heads of the table of TV shows, such as "Videos" and "Mean relevance"."""
     return (
         tr("Show", _context="series"),
         tr("Videos"),

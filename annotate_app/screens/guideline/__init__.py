@@ -221,10 +221,10 @@ def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
 
 
 def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
-    """Return the guideline with the texts that the lead has typed so far.
+    """Return the guideline with the texts that are now in the fields of the lead's form.
 
     Args:
-        grading: the stored guideline. Its texts stand in for fields that are not drawn yet.
+        grading: the stored guideline. Its texts are used for fields that are not drawn yet.
         version: the version that the lead edits, which is part of the keys of the fields.
         notes: the note of each grade's example clip, from `_notes`.
     """

@@ -82,7 +82,7 @@ def page() -> None:
 
 
 def keep() -> None:
-    """Check and store the files chosen in the upload form, or leave a message that lists all their problems."""
+    """Check and store the files chosen in the upload form. Leave a message that lists the problems of refused files."""
     results.clear("board_problem")
     kind, bound = st.session_state["board_kind"], bool(st.session_state.get("board_bound"))
     name = st.session_state["board_name"].strip() or None
@@ -145,7 +145,8 @@ def _scored(
 ) -> Leaderboard:
     """Return the scores of all runs against a ground truth, cached for all leads.
 
-    The cache key is `folder`, `truth`, `preset` and `version`, which changes with the runs and the ground truth.
+    The cache key is `folder`, `truth`, `preset` (which conventions the measures follow) and `version`. The version
+    changes whenever a run or the ground truth changes.
     """
     return score_kept_runs(_project, _lead, truth, preset=preset)
 
@@ -186,7 +187,7 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
 
 
 def _warnings(warnings: Sequence[str]) -> None:
-    """Draw remarks that concern single runs. If there are many, draw them in a collapsed section."""
+    """Draw remarks about runs. If there are many remarks, draw them in a collapsed section."""
     lines = [f":material/info: {plain(translate_message(warning))}" for warning in warnings]
     place = (
         st.container()
@@ -213,7 +214,10 @@ def _left_out(runs: Mapping[str, str]) -> None:
 
 
 def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapping[str, str]) -> None:
-    """Draw the form that uploads files, and the runs stored in the project."""
+    """Draw the form that uploads files, and the runs stored in the project.
+
+    `left_out` has the reason for each run that is not compared, by the run's name; the list marks these runs.
+    """
     with st.form("board_form", clear_on_submit=True):
         st.markdown(tr("**Upload files** · Each is checked first. A message lists every problem with its row."))
         st.segmented_control(tr("Type"), [_RUN, _TRUTH], default=_RUN, required=True, key="board_kind", format_func=tr)

@@ -62,10 +62,10 @@ def case_view(case: dict[str, Any], key: str) -> None:
     """Draw one query as a picture: cards of its relevant moments, and cards of the predictions of runs.
 
     Args:
-        case: `{"counted", "moments": [card], "runs": [{"name", "counted", "predictions": [card], "told": [text]}]}`.
-            A card has the fields of a moment or prediction in `backend.scoring.views.case`. Its `src` is the URL of its
-            clip, or None if the project lacks the video. `counted` has the numbers of all cards and of those shown.
-            `told` says how the run did on each moment; None where there is nothing to say.
+        case: `{"counted", "moments": [card], "runs": [{"name", "counted", "predictions": [card], "told"}]}`. A card has
+            the fields of a moment or prediction in `backend.scoring.views.case`. Its `src` is the URL of its clip, or
+            None if the project lacks the video. `counted` is a text with the number of all cards and of those shown.
+            `told` has one entry for each moment: a text that says how the run did on it, or None.
         key: Streamlit's key of the element; each case view on a page needs its own.
     """
     _mount(key=component_key(key), data=case | browser_texts(_HERE, _SCRIPTS))
@@ -144,7 +144,7 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
     Args:
         table: the table.
         key: Streamlit's key of the element.
-        columns: constructors of Streamlit column settings, by the name of the column.
+        columns: the Streamlit column type to use, such as `st.column_config.NumberColumn`, by the name of the column.
     """
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
@@ -189,7 +189,7 @@ def charts(scores: Scoreboard) -> None:
     """Draw the charts for a measure that the lead chooses.
 
     They show the measure by rank cut-off, the order of the runs under each measure, and the two best runs query by
-    query. The last one shows how well each run's predictions overlap with relevant moments (IoU).
+    query. Another chart shows how well each run's predictions overlap with relevant moments (IoU).
     """
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
@@ -228,7 +228,7 @@ def groups(scores: Scoreboard) -> None:
 
 
 def errors(board: Leaderboard, scores: Scoreboard) -> None:
-    """Draw how many of the relevant moments each run found, missed, and so on, and examples of them."""
+    """Draw the share of relevant moments that each run found or missed, by kind of error, and examples of errors."""
     summary = scores.summary(errors=True)
     table = score_outcomes(summary)
     st.markdown(f"{plain(translate_message(table.title))} {plain(' '.join(map(translate_message, table.notes)))}")
@@ -383,13 +383,13 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
     """Return a title for each query that the lead can choose, by query id.
 
-    A title has the query's text and, if a kind is given, why the query is worth a look. Queries with the same text also
-    show their id.
+    A title has the query's text and, if `order` tells it, why the query is worth a look. Queries with the same text
+    also show their id.
 
     Args:
         board: the leaderboard.
         scores: the scores of the runs.
-        order: maps the index of each query to the kind of case, a key of `CASE_KINDS`, or to an empty text.
+        order: maps a query's index in `scores.queries` to the reason, a key of `CASE_KINDS`, or to an empty text.
     """
     titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())

@@ -70,7 +70,7 @@ def page() -> None:
 
 
 def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:
-    """Draw a row for each person, with the buttons to change their access, and the form that invites people."""
+    """Draw a row for each person, with buttons such as "Suspend" and "New link", and the form that adds a person."""
     reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # paused people need a lead
     listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
@@ -132,7 +132,7 @@ def _run_action(annotator_id: AnnotatorId, action: Callable[[Project, Person], o
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _flags(_project: Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
-    """Return everybody's quality flags, cached until a grade is stored or anything else happens in the project.
+    """Return everybody's quality flags, cached until anything changes in the project, such as a new grade.
 
     They are cached because computing them reads every grade.
     """
@@ -228,7 +228,7 @@ def pause_text(pause: Pause, timezone: str | None) -> str:
 
 
 def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
-    """Return an annotator's figures as texts by column: judgements, today's, median time, skips, and last activity.
+    """Return an annotator's figures as texts by column: judgements in all and today, median time, skips, last activity.
 
     The result is empty for leads, who do not grade.
     """
@@ -336,7 +336,7 @@ def assign(project: Project, lead: Person) -> None:
 
 @look.lead_callback("assign_problem")
 def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Remove an annotator's assignment, so that they grade any pairs again."""
+    """Remove an annotator's assignment, so that they may grade any pair again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
     st.session_state["assign_done"] = tr("Assignment of {name} removed.", name=name)

@@ -161,7 +161,7 @@ def _numbers(flags: PersonFlags) -> None:
 
 
 def _chosen(flags: PersonFlags) -> Flag:
-    """Return the flag to show: the one that the page's URL names, else a raised flag, else one with a value."""
+    """Return the flag to show: the one that the page's URL names, else a raised flag, else one that has a figure."""
     kind_in_address = st.query_params.get(_FLAG, "")
     by_kind = {flag.kind.value: flag for flag in flags.flags}
     defined = [flag for flag in flags.flags if flag.value is not None]
@@ -230,10 +230,10 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
-    """Draw the button that undoes an annotator's skips, after a confirmation.
+    """Draw the button that undoes an annotator's skips, after a confirmation. Draw nothing if `count` is 0.
 
-    For the flag `FlagKind.REPORTS`, it undoes only reports of broken clips. `count` is the number of pairs behind the
-    flag; without any, draw nothing.
+    `count` is the number of pairs behind the flag. If `kind` is `FlagKind.REPORTS`, the button undoes only the skips
+    that report broken clips.
     """
     if not count:
         return
@@ -315,7 +315,8 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
 def _limits(flag: Flag) -> list[float]:
     """Return the values at which a flag's chart has horizontal lines: its limits and, for bias and drift, zero.
 
-    The charts of drift and agreement show no limit, because these flags compare with the annotator's earlier grades.
+    The charts of drift and agreement show no limit, because these two flags are raised by a change since earlier
+    grades.
     """
     if flag.kind is FlagKind.BIAS:
         return [-flag.limit, 0.0, flag.limit]

@@ -52,9 +52,16 @@ def page() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The counts that the page Progress shows, kept in the session with their version and time (seconds since 1970).
+    """The counts that the page "Progress" shows, as kept in the session.
 
-    `version` tells whether anything has changed since.
+    Attributes:
+        version: numbers that change whenever the work changes.
+        at: when the counts were made, in seconds since 1970.
+        found: the pace of the work, and the work that is left.
+        pairs: the number of pairs with each verdict, by the verdict's name.
+        waits: the tasks that wait for a lead.
+        funnel: how many pairs reached which stage.
+        flagged: the annotators with quality flags.
     """
 
     version: tuple[int, ...]
@@ -67,7 +74,10 @@ class _Counted:
 
 
 def _count(project: Project, lead: Person) -> _Counted:
-    """Return the counts that the page shows. Count again if anything has changed, or after `_AT_LEAST_S` seconds."""
+    """Return the counts that the page shows, from the session if nothing has changed and they are recent.
+
+    They are counted again after `_AT_LEAST_S` seconds even if nothing has changed.
+    """
     version, now = progress.work_version(project, lead), time.time()
     cached: _Counted | None = st.session_state.get("progress_kept")
     if cached is not None and cached.version == version and now - cached.at <= _AT_LEAST_S:
@@ -129,7 +139,10 @@ def _metrics(work: WorkProgress) -> None:
 
 
 def _about_grades(work: WorkProgress) -> Iterator[str]:
-    """Yield sentences that explain what the number of grades still needed includes and leaves out."""
+    """Yield sentences about the number of grades still needed, such as how many reserved pairs it leaves out.
+
+    Reserved pairs are kept for an exam or a calibration round.
+    """
     ahead = work.ahead
     if ahead.further:
         grades = wording.count_of(ahead.further, "grade")
@@ -170,7 +183,7 @@ def _days(work: WorkProgress) -> None:
 
 
 def left_out(work: WorkProgress) -> list[str]:
-    """Return sentences below the chart of daily judgements: what it leaves out, and whether it shows simulated ones."""
+    """Return sentences about the chart of daily judgements: what it leaves out, and whether it shows simulated ones."""
     by_people, simulated = _judged(work)
     texts = []
     if simulated and by_people:

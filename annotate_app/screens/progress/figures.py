@@ -62,10 +62,10 @@ class Step(NamedTuple):
 
 
 def steps(counts: Funnel) -> Iterator[Step]:
-    """Yield the bars of the funnel (how many pairs reached which stage), each before the bars that are parts of it.
+    """Yield the bars of the funnel, a chart of how many pairs reached which stage.
 
-    Four bars are always yielded: handed out, graded by two, settled by two, and disputed. The others need at least one
-    pair.
+    Each bar comes before the bars that divide it further. Four bars are always yielded: handed out, graded by two,
+    settled by two, and sent to two more annotators. The others need at least one pair.
     """
     yield Step(tr("handed out"), counts.pairs, 0, 0, "all")
     yield Step(tr("graded by two"), counts.graded_by_two, 0, 1, "all")
@@ -106,7 +106,7 @@ def funnel(counts: Funnel) -> str:
 
 
 def pool_check(report: CheckReport) -> None:
-    """Draw how many videos are wrongly in the pools (the videos in which each query is searched), and list them."""
+    """Draw how many videos are wrongly in pools, and list them. A pool is the videos in which a query is searched."""
     st.header(tr("Wrong videos in the pools"), anchor=False)
     st.html(share_table(report))
     st.caption(
@@ -130,7 +130,8 @@ def pool_check(report: CheckReport) -> None:
 def share_table(report: CheckReport) -> str:
     """Return an HTML table of the shares of wrong videos in pools, with confidence intervals.
 
-    It has rows for videos said to match a query that do not, for distractors that match, and for both together.
+    A query's pool is the videos in which it is searched. The first row counts videos put in as matching that do not
+    match. The second counts videos put in as not matching that do match, and the third both kinds.
     """
     rows = {
         tr("positives that do not match"): report.positives,

@@ -47,7 +47,11 @@ class Button(NamedTuple):
 class InboxRow(NamedTuple):
     """One row of the inbox: a sentence with a link, and buttons.
 
-    `at` is the time of the newest event that the row reports, in seconds since 1970. Rows without a time come first.
+    Attributes:
+        at: time of the newest event that the row reports, in seconds since 1970. Rows without a time come first.
+        line: the sentence and its link.
+        buttons: the buttons.
+        flags: an annotator, and those of their quality flags that the row lets a lead dismiss; None for other rows.
     """
 
     at: float | None
@@ -109,7 +113,10 @@ def _zone() -> str | None:
 
 
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """Yield a row for each clip that one annotator reported as broken, newest first. The last row counts the rest."""
+    """Yield a row for each clip that one annotator reported as broken, newest first, up to `_SHOWN` clips.
+
+    If there are more, a last row says how many.
+    """
     reports = sorted(queue.reported_clips(project, lead), key=lambda report: -report.at)
     see = WayThere("Disputes", "?show=skipped", tr("Show clip"))
     for report in reports[:_SHOWN]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ from annotate_app.shared import address_state, look, waiting
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, sorted_by
 from backend.campaign.monitoring.progress.progress import stuck_queries, work_version
 from backend.campaign.nouns import Person, Split
-from backend.campaign.review.model import QueryFilter, QueryReview, QueryShow
+from backend.campaign.review.model import QueryFilter, QueryReview, QueryShow, StatusCounts
 from backend.campaign.review.queries import count_queries, find_queries
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
@@ -49,7 +48,7 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Draw counts, a line about work that waits for leads, and the list of queries.
+    """Draw counts of queries and pairs, the work that waits for leads, and the list of queries.
 
     If the page's URL has `?query=ID`, draw only that query.
     """
@@ -128,7 +127,7 @@ def _share(review: QueryReview) -> str:
 
 
 def by_rank(relevances: Sequence[int | None]) -> str:
-    """Return HTML with the relevance of each rank, 20 on a line. A pair without a relevance has a dash, not 0."""
+    """Return HTML with the relevances, given by rank, 20 on a line. A dash stands for None (no relevance), not a 0."""
     told = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
     lines = "".join(
         f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"
@@ -142,7 +141,7 @@ def _cell(relevance: int | None) -> str:
     return f"<i class='rr-none'>{_NONE}</i>" if relevance is None else f"<i class='rr-r{relevance}'>{relevance}</i>"
 
 
-def _metrics(counts: dict[str, Any]) -> None:
+def _metrics(counts: StatusCounts) -> None:
     done, total = look.settled(counts)
     values = {
         tr("Judgements"): f"{counts['judgements']:,}",

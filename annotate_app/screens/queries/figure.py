@@ -1,8 +1,8 @@
 """Draw the candidates of a query as a figure (TVR-Ranking, Figure 6) and as a list.
 
 The figure has the candidates' relevances by rank as bars, and their similarity as a line. For each candidate, the list
-has eight frames with their times, the grades, and how they led to the relevance. Browsers fetch the frames as they
-come into view. A click or Enter opens a candidate.
+has eight frames with their times, the grades, and how the grades led to the relevance. Browsers fetch the frames as
+they come into view. A click or Enter opens a candidate.
 """
 
 import json
@@ -43,7 +43,8 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
 
     Args:
         pairs: the candidates that have been given to annotators.
-        last: number of candidates, at the end of the first candidate list, that decide whether to open a further batch.
+        last: how many candidates, from the end of the first candidate list, decide whether annotators should get more
+            candidates. Their bars have another colour.
         scale: the campaign's relevance scale.
     """
     pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
@@ -56,8 +57,8 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
 def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[str, Any]]:
     """Return the values of one bar for each candidate, by field name.
 
-    If `relevance` is None, `sign` is `×` for a discarded pair and `–` for one that is not settled. `last` is as in
-    `query_figure`.
+    If `relevance` is None, `sign` is `×` for a discarded pair and `–` for one that is not settled. The last `last`
+    candidates of the first candidate list get another colour.
     """
     speaking = {pair.pair_id for pair in _speaking(pairs, last)}
     return [
@@ -80,7 +81,8 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
 def _speaking(pairs: Sequence[PairReview], last: int) -> Sequence[PairReview]:
     """Return the last candidates of the first candidate list, as many as `last`.
 
-    They decide whether a further batch is worth opening. Candidates that were added later never do.
+    Their relevance decides whether annotators should get more candidates. Candidates that were added later do not count
+    for this.
     """
     return [pair for pair in pairs if pair.part == 1][-last:] if last else []
 
@@ -88,7 +90,7 @@ def _speaking(pairs: Sequence[PairReview], last: int) -> Sequence[PairReview]:
 def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, Any]:
     """Return the chart as a Vega-Lite specification.
 
-    It is written by hand, because Altair checks a chart against the whole schema. This took most of the page's time.
+    It is written by hand, because Altair would check it against the whole schema, which took most of the page's time.
     """
     values = columns(pairs, last, scale)
     begins = [place for place, (value, other) in enumerate(pairwise(pairs), start=2) if value.batch != other.batch]

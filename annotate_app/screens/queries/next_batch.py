@@ -95,7 +95,7 @@ def _acts(batch: NextBatch) -> None:
 
 
 def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
-    """Draw who opened the newest batch and, while nobody has worked on it, the button that undoes this."""
+    """Draw who opened the newest batch and, while nobody has worked on it, the button that undoes the opening."""
     with st.container(horizontal=True, vertical_alignment="center"):
         by, when = opened.by or tr("A command"), wording.when(opened.at, st.context.timezone)
         kept = tr("It stays: {kept}.", kept=opened.kept) if opened.kept else tr("Nobody has worked on it yet.")
@@ -131,14 +131,18 @@ def _reasoned(label: str, question: str, action: str, query_id: QueryId, number:
 
 
 def _place(query_id: QueryId) -> str:
-    """Return the name under which results of actions on a query's next batch are kept, for `look.outcome`."""
+    """Return the name under which `look.outcome` finds the results of actions on a query's next batch."""
     return f"next-batch-{query_id}"
 
 
 def _leaves_result(
     action: Callable[Concatenate[Project, Person, QueryId, _Args], str],
 ) -> Callable[Concatenate[QueryId, _Args], None]:
-    """Decorate an action on a batch as a callback: the page then shows its returned message, or why it was refused."""
+    """Turn an action on a query's next batch into a callback for a button.
+
+    The callback finds the project and the signed-in lead by itself. The page then shows the message that the action
+    returned, or why the action was refused.
+    """
 
     @wraps(action)
     def callback(query_id: QueryId, /, *args: _Args.args, **more: _Args.kwargs) -> None:

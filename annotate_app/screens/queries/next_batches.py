@@ -103,7 +103,10 @@ def _dialog(project: Project, lead: Person) -> None:
 
 
 def _offer(seen: Suggestions) -> None:
-    """Draw the button that opens all suggested batches, and a checkbox to also decline all that are not recommended."""
+    """Draw the button that opens all batches that the rule recommends.
+
+    If there are batches that the rule does not recommend, a checkbox declines these at the same time.
+    """
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
         tr("Also decline {batches} that the rule does not recommend", batches=_batches(len(leaves))),
@@ -180,7 +183,11 @@ def accepted_message(done: AcceptedReport) -> str:
 
 
 def _table(seen: Suggestions) -> str:
-    """Return a Markdown table with a row for each recommendation of the batch rule: its queries by split, and pairs."""
+    """Return a Markdown table with a row for each recommendation of the batch rule, such as to open the next batch.
+
+    A row has the number of queries with this recommendation, in each split (such as test) and in all, and the number of
+    pairs in their next batches.
+    """
     splits = sorted({query.split.value for query in seen.queries}, reverse=True)
     lines = [
         tr(

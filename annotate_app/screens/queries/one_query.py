@@ -95,7 +95,7 @@ def _walk(project: Project, lead: Person, query_filter: QueryFilter, query_id: Q
 
 
 def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
-    """Draw the buttons to the previous and next query or candidate. To go to another query closes the open candidate.
+    """Draw the buttons to the previous and next query or candidate. Going to another query closes the open candidate.
 
     Args:
         name: the query parameter of the page's URL that the buttons change.
@@ -157,7 +157,7 @@ def _close() -> None:
 
 
 def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
-    """Draw the pairs of a query that the current team cannot finish, each with what to do. Draw nothing without any."""
+    """Draw the pairs of a query that the current team cannot finish, if there are any, with what would help."""
     if lines := stuck_sentences(progress.query_stuck(project, lead, query_id)):
         st.markdown(f"**{tr('Stuck')}**")
         st.html(waiting.list_of(lines))

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import streamlit as st
 
@@ -24,6 +23,7 @@ from backend.campaign.release.export.model import (
     ReleaseOptions,
     ReleaseSelection,
 )
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
@@ -70,7 +70,10 @@ def page() -> None:
 
 
 def inside(selection: ReleaseSelection) -> list[str]:
-    """Return sentences about queries and pairs that a release leaves out, or includes against what one may expect."""
+    """Return sentences about queries and pairs that a release leaves out, and about unusual ones that it includes.
+
+    Unusual are queries with pairs that still need grades, and pairs whose relevance was set by a lead.
+    """
     return _sentences(
         (
             len(selection.unfinished),
@@ -89,10 +92,10 @@ def inside(selection: ReleaseSelection) -> list[str]:
     )
 
 
-def warnings(counts: dict[str, Any]) -> list[str]:
+def warnings(counts: StatusCounts) -> list[str]:
     """Return warnings that a lead should read before a release, such as how many pairs are not settled yet.
 
-    `counts` are those of `status_counts`.
+    `counts` are the project's counts from `status_counts`, such as the number of pairs by verdict.
     """
     pairs = counts["pairs"]
     return _sentences(
@@ -122,8 +125,8 @@ def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProx
     """Return a sentence for each template whose count is not zero.
 
     Args:
-        counted: pairs of a count and the template of a sentence with this count.
-        pairs: the number of pairs with each verdict, for the templates.
+        counted: tuples of (count, template of a sentence with this count).
+        pairs: the number of pairs with each verdict, by the verdict's name. Templates may use these numbers too.
     """
     return [
         tr(
@@ -140,7 +143,7 @@ def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProx
 
 @look.lead_callback("release_problem")
 def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | None = None, notes: str = "") -> None:
-    """Begin the job that makes a release. If `name` is None, take name and notes from the form."""
+    """Begin the job that makes a release. If `name` is None, use the name and notes typed in the form."""
     if name is None:
         name, notes = st.session_state["release_name"], st.session_state["release_notes"]
     check_new_release(project, lead, name, notes)
@@ -171,7 +174,7 @@ def _preview(
 ) -> ReleaseSelection:
     """Return which queries and pairs a release would contain, cached until the work changes.
 
-    It is cached because it takes half a second for a large campaign.
+    The result is cached because choosing them takes half a second in a large campaign.
     """
     return release_preview(_project, _lead, options)
 

@@ -6,7 +6,6 @@ by commands. Long jobs run in another process and continue when the page is clos
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -21,6 +20,7 @@ from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.exam.setting import exam_held
 from backend.campaign.qualification.guideline.versions import guideline_versions
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project
@@ -100,7 +100,7 @@ def _ways(*ways: tuple[str, WayThere]) -> None:
     st.html(look.table(("", ""), [(told, way.link) for told, way in ways]))
 
 
-def _training_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _training_standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     version, held = guideline_versions(project, lead)[-1].version, exam_held(project, lead) is not None
     return StepStanding(
         version > 1 or held,
@@ -112,7 +112,7 @@ def _training_standing(project: Project, lead: Person, counts: dict[str, Any]) -
     )
 
 
-def _show_training(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show_training(project: Project, lead: Person, counts: StatusCounts) -> None:
     _ways(
         (tr("Guideline that annotators read first"), WayThere("Guideline", "", tr("Edit the guideline"))),
         (
@@ -123,13 +123,13 @@ def _show_training(project: Project, lead: Person, counts: dict[str, Any]) -> No
     )
 
 
-def _inviting_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _inviting_standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     there, seats = counts["annotators"], project.campaign.seats
     told = wording.count_of(there, "annotator") if there else tr("none yet")
     return StepStanding(there >= seats, told)
 
 
-def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show_inviting(project: Project, lead: Person, counts: StatusCounts) -> None:
     seats, further = project.campaign.seats, project.campaign.further_seats
     st.markdown(
         tr(
@@ -149,7 +149,7 @@ def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> No
     _ways((tr("New links, pauses, assignments"), WayThere("People", "", tr("Manage people"))))
 
 
-def _lacks(project: Project, counts: dict[str, Any]) -> list[str]:
+def _lacks(project: Project, counts: StatusCounts) -> list[str]:
     lacking = project.campaign.seats - counts["annotators"]
     lacks = [] if any(counts["pairs"].values()) else [tr("no pairs handed out yet")]
     if lacking > 0:
@@ -157,7 +157,7 @@ def _lacks(project: Project, counts: dict[str, Any]) -> list[str]:
     return lacks
 
 
-def _open_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _open_standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     lacks = _lacks(project, counts)
     return StepStanding(
         not lacks,
@@ -166,7 +166,7 @@ def _open_standing(project: Project, lead: Person, counts: dict[str, Any]) -> St
     )
 
 
-def _show_open(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show_open(project: Project, lead: Person, counts: StatusCounts) -> None:
     address = inviting.app_address(st.context.url or "")
     st.markdown(tr("Annotators who sign in get pairs to grade. Send them this address:"))
     st.code(address or tr("the address of this page"), language=None)

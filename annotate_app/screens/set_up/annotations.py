@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -23,6 +22,7 @@ from annotate_app.shared.upload import upload
 from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
 from backend.campaign.monitoring.videos.allowed_folders import allowed_path
 from backend.campaign.nouns import Person
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import Job
 from backend.core.errors import ProjectError
@@ -36,7 +36,7 @@ _LOOKED = "looked at"
 
 @look.lead_callback("set_up_annotations_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Begin the job that previews the annotation file in the form. The job checks everything and writes nothing."""
+    """Begin the job that previews the annotation file named in the form. It checks everything and writes nothing."""
     asked = _form_options(project, lead)
     title = said("Previewing {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
@@ -57,12 +57,12 @@ def take(project: Project, lead: Person) -> None:
     _begin(project, lead, title, job.asked, dry_run=False, kept={})
 
 
-def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     captions = counts["captions"]
     return StepStanding(captions > 0, wording.count_of(captions, "caption") if captions else tr("none (optional)"))
 
 
-def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: StatusCounts) -> None:
     st.markdown(
         tr(
             "Import captions with their time spans: files of ActivityNet, Charades-STA, DiDeMo, QVHighlights, "

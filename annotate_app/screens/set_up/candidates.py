@@ -15,6 +15,7 @@ from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
 from backend.campaign.monitoring.hours.report import expected_work
 from backend.campaign.nouns import Person
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.selection.queries.drawing import queries_csv
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
@@ -42,7 +43,9 @@ def choose(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def look_at(project: Project, lead: Person, again: bool) -> None:
-    """Begin the job that previews pooling: making the top predictions of the chosen runs candidates. It writes nothing.
+    """Begin the job that previews which candidates the chosen runs would add. The job writes nothing.
+
+    The top predictions of each run become candidates.
 
     Args:
         project: the project.
@@ -57,7 +60,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def take(project: Project, lead: Person) -> None:
-    """Begin the job that makes the top predictions of the previewed runs candidates, as the preview showed."""
+    """Begin the job that adds the candidates of the previewed runs (their top predictions), as the preview showed."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
@@ -71,7 +74,7 @@ def choose_sent(names: list[str]) -> None:
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
 
-def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     pairs = sum(counts["pairs"].values())
     if pairs:
         return StepStanding(True, tr("{pairs} handed out", pairs=wording.count_of(pairs, "pair")))
@@ -80,7 +83,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
     return StepStanding(False, tr("none yet"))
 
 
-def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: StatusCounts) -> None:
     if any(counts["batches"].values()):
         way = WayThere("Queries", "", tr("Queries"))
         st.html(
@@ -240,7 +243,11 @@ def _time(hours: float) -> str:
 
 
 def _runs(project: Project) -> dict[str, Any]:
-    """Return the chosen runs and how to use them: the `CandidateOptions` fields `runs`, `videos`, `depth` and `iou`."""
+    """Return the form's choice of runs as values for `CandidateOptions`, by field name.
+
+    `runs` are run files, and `videos` is a file that maps the video numbers in runs to names. `depth` is the number of
+    predictions taken from each run for a query. `iou` is the overlap from which two predicted spans are one candidate.
+    """
     state = st.session_state
     folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -19,6 +18,7 @@ from backend.campaign.corpus.captions.decisions import rewrite_queue, rewrite_su
 from backend.campaign.corpus.captions.model import CastLine
 from backend.campaign.corpus.captions.name_mapping import cast_lines, correct_cast
 from backend.campaign.nouns import Person
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, ProjectError
 from backend.core.messages import said
@@ -73,7 +73,7 @@ def _save(project: Project, lead: Person, lines: Sequence[CastLine]) -> int:
     return len(changed)
 
 
-def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     queue = rewrite_queue(project, lead)
     if queue.counts.rewritten:
         waiting = tr(", {waiting:,} to decide", waiting=queue.counts.waiting) if queue.counts.waiting else ""
@@ -91,7 +91,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
     return StepStanding(False, tr("original captions") if counts["captions"] else tr("no captions"), waits)
 
 
-def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: StatusCounts) -> None:
     queue = rewrite_queue(project, lead)
     if queue.fixed:
         st.markdown(tr("Captions are fixed, because queries were drawn. To rewrite them, remove all queries first."))

@@ -17,6 +17,7 @@ from annotate_app.shared.unsaved import warn_unsaved
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.nouns import Person, Split
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.review.queries import take_back_queries
 from backend.campaign.selection.queries.drawing import (
     change_query,
@@ -80,7 +81,7 @@ def take_back(project: Project, lead: Person) -> None:
     results.leave("set_up_queries", tr("All queries removed."))
 
 
-def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     there = counts["queries"]
     if there["val"] + there["test"]:
         return StepStanding(True, _counted(there["test"], there["val"]))
@@ -99,7 +100,7 @@ def _split(split: Split) -> str:
     return tr(_SPLITS[split])
 
 
-def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show(project: Project, lead: Person, counts: StatusCounts) -> None:
     there, chosen = any(counts["queries"].values()), any(counts["batches"].values())
     if not chosen:
         drawable = not there and counts["captions"] > 0

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from annotate_app.language import marked, tr
 from annotate_app.server import jobs
 from annotate_app.server.job_functions import HowToMeasure
 from backend.campaign.nouns import Person
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.selection.candidates.choosing import encoder_name
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import list_jobs
@@ -24,7 +25,13 @@ USUAL_FPS = "3"
 
 
 class StepStanding(NamedTuple):
-    """The state of a step of the page "Set up": whether it is done, a summary, and what must be done before it."""
+    """The state of a step of the page "Set up".
+
+    Attributes:
+        done: whether the step is complete.
+        told: a short summary shown after the step's title, such as `9 videos`.
+        waits: a sentence that names what must be done before the step; empty if nothing.
+    """
 
     done: bool
     told: str
@@ -47,8 +54,8 @@ class SetUpStep(NamedTuple):
 
     key: str
     title: str
-    standing: Callable[[Project, Person, dict[str, Any]], StepStanding]
-    show: Callable[[Project, Person, dict[str, Any]], None]
+    standing: Callable[[Project, Person, StatusCounts], StepStanding]
+    show: Callable[[Project, Person, StatusCounts], None]
     optional: bool = False
     then: Callable[[Job], None] | None = None
 
@@ -77,7 +84,7 @@ def begin_step(
 
 
 def last_job(project: Project, lead: Person) -> Job | None:
-    """Return the job of the page "Set up" that runs or ran last, of whichever step.
+    """Return the newest job of the page "Set up", running or ended, whichever step began it.
 
     Return None if there was none, or somebody dismissed its outcome.
     """
@@ -121,9 +128,10 @@ def measuring_options(key: str) -> None:
 
 
 def measuring_asked(key: str) -> tuple[str, str]:
-    """Return the values of `measuring_options` as text: frames per second, and whether to check every frame.
+    """Return what the reader chose in the options drawn by `measuring_options`: two texts.
 
-    The second text is `yes`, `no`, or empty to check only if it is quick.
+    The first is the frames per second. The second says whether to check every frame: `yes`, `no`, or empty to check
+    only if it is quick.
     """
     return st.session_state[f"{key}_fps"].strip(), st.session_state[f"{key}_decode"]
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -34,6 +33,7 @@ from backend.campaign.monitoring.videos.allowed_folders import allowed_folders, 
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person, Role
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import job_result
 from backend.campaign.setup.serving.model import Job
@@ -138,7 +138,7 @@ def look_again(project: Project, lead: Person) -> None:
     begin_step(project, lead, VIDEOS, title, job_functions.look_at_videos, accept, folder, how)
 
 
-def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _videos_standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     videos = counts["videos"]
     wrong = len(video_states(project, lead, wrong=True))
     told = wording.count_of(videos, "video") if videos else tr("none yet")
@@ -147,7 +147,7 @@ def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> 
     return StepStanding(videos > 0, told)
 
 
-def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show_videos(project: Project, lead: Person, counts: StatusCounts) -> None:
     st.markdown(
         tr(
             "Enter a folder on the server, or upload files. You see a preview before anything is added. Files "
@@ -244,7 +244,7 @@ def _lengths(text: str) -> tuple[float, ...]:
         ) from None
 
 
-def _moments_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+def _moments_standing(project: Project, lead: Person, counts: StatusCounts) -> StepStanding:
     if not counts["videos"]:
         return StepStanding(False, tr("none yet"), tr("Add videos first."))
     if not counts["moments"]:
@@ -253,7 +253,7 @@ def _moments_standing(project: Project, lead: Person, counts: dict[str, Any]) ->
     return StepStanding(True, f"{wording.count_of(counts['moments'], 'moment')}: {', '.join(parts)}")
 
 
-def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> None:
+def _show_moments(project: Project, lead: Person, counts: StatusCounts) -> None:
     st.markdown(
         tr(
             "Annotators judge moments: parts of videos. An annotation file brings its own. Without one, "

@@ -1,4 +1,4 @@
-"""Keyboard shortcuts for the pair or description that a lead reviews, and loading the next one's clip ahead."""
+"""Keyboard shortcuts for reviewing a pair or description. The clip of the next one is loaded in advance."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -48,9 +48,14 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A column of a list. `number` says whether it holds numbers, `phone` whether phones show it.
+    """A column of a list.
 
-    `label` is its head, and `meaning` the tooltip of the head.
+    Attributes:
+        label: its head.
+        sort: value of the query parameter `sort` that sorts by this column; empty if the list cannot be sorted by it.
+        number: whether the column holds numbers.
+        phone: whether the column is shown on phones.
+        meaning: the tooltip of its head.
     """
 
     label: str
@@ -77,7 +82,7 @@ class ListRow:
 
 
 def rows_of(items: Sequence[_Item], row: Callable[[_Item], ListRow]) -> Callable[[int, int], list[ListRow]]:
-    """Return a function for the argument `fetch` of `long_list`, for a list that is already in memory.
+    """Return a function that returns rows of a list in memory, for the argument `fetch` of `long_list`.
 
     `row` returns the list row of an item.
     """
@@ -107,7 +112,7 @@ def long_list(
     page: str = "",
     current: str | int | None = None,
 ) -> None:
-    """Draw one page of a list, with the number of rows and links to the other pages. The page's URL says which one.
+    """Draw the page of a list that the URL names, with the number of all rows and links to the other pages.
 
     Args:
         label: name of the list for screen readers, unique on the page.

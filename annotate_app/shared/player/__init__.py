@@ -15,7 +15,7 @@ from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.qualification.guideline.versions import examples
-from backend.campaign.setup.project.model import Campaign
+from backend.campaign.setup.project.model import StoredSettings
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
@@ -97,19 +97,21 @@ def player(
     _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)
 
 
-def guideline(campaign: Campaign, examples: Sequence[Example] = (), language: str | None = None) -> dict[str, Any]:
+def guideline(
+    campaign: StoredSettings, examples: Sequence[Example] = (), language: str | None = None
+) -> dict[str, Any]:
     """Return the texts of the guideline as plain JSON values, the lowest grade first.
 
     Args:
-        campaign: the campaign with the scale and the questions.
+        campaign: the campaign, whose guideline has the grades and the questions to ask oneself before grading.
         examples: the example clips that leads have chosen for some grades.
         language: the language of the texts; None for the reader's.
 
     Returns:
         `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "choose": heading of the grades,
-        "ask": heading of the questions, "before": their heading in the tutorial, "questions": [{"title", "text"}],
-        "reminders": [text], "example_query": text}`. For a grade with an example clip, `shown` is
-        `{"query", "note", "clip": URL}`, else None. A browser gets nothing else of an example.
+        "ask": heading of the questions, "before": heading of the questions in the tutorial, "questions": [{"title",
+        "text"}], "reminders": [text], "example_query": text}`. For a grade with an example clip, `shown` is `{"query",
+        "note", "clip": URL}`, else None. Further details of an example are not sent to browsers.
     """
     language = current() if language is None else language
     grading = campaign.grading.in_language(language)

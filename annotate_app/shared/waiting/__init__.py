@@ -60,7 +60,7 @@ class Line(NamedTuple):
 
 
 def wait_lines(waits: Iterable[Wait], timezone: str | None = None) -> list[Line]:
-    """Return a line for each kind of work that waits for a lead: how much, whose, and when the newest came."""
+    """Return a line for each kind of work that waits for a lead: how much, from whom, and when the newest arrived."""
     return [wait_line(wait, timezone) for wait in waits]
 
 
@@ -171,7 +171,8 @@ def list_of(lines: Sequence[Line]) -> str:
 def current_counts(project: Project, lead: Person) -> "Counted":
     """Return the work that waits for leads and the pairs that the team cannot finish, from the cache if it is current.
 
-    They are counted again only after a change and, if counting takes long, only some time after the last count.
+    They are counted again after a change. The time between two counts is at least 30 times as long as the first of them
+    took.
     """
     version, now = progress.work_version(project, lead), time.time()
     counted = _kept.get(project.folder)
@@ -195,10 +196,10 @@ def drop_counts() -> None:
 
 
 def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
-    """Return how much work waits on each page, as text by the page's title, for the menu.
+    """Return the number of waiting tasks for each page of the menu, as text by the page's title.
 
-    The title of a group of pages has the sum over its pages. Progress has the number of pairs that the team cannot
-    finish or, if there are none, the number of kinds of waiting work.
+    A group of pages has an entry with the sum over its pages. The entry "Progress" has the number of pairs that the
+    team cannot finish or, if there are none, the number of kinds of waiting tasks.
     """
     totals: dict[str, int] = {}
     kinds = 0

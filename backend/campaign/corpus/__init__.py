@@ -1,1 +1,1 @@
-"""Build the corpus: import videos, moments and captions, rewrite captions, and collect captions by annotators."""
+"""Build the corpus: import videos, moments and captions, rewrite captions, and let annotators write captions."""

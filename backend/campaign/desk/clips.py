@@ -191,7 +191,8 @@ def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRo
 def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> bool:
     """Return whether an annotator may see a pair's clip; never while they are paused.
 
-    They may if the pair is in their exam (`item`), is reserved for them now, or was graded by them recently.
+    They may if the pair is reserved for them now, or was graded by them recently. `item` is True for a pair in their
+    exam, whose clip they may always see.
     """
     me = person.annotator_id
     if assignments.is_paused(db, me):

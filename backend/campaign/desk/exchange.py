@@ -5,7 +5,7 @@ which says whether it was stored. Leads have a desk only while an exam needs its
 
 *Reads* accounts, pauses, the guideline, exams, gold, seats. *Writes* through other modules: judgements by
 `judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`.
-Writes desk_window itself.
+Writes desk_window (each person's current browser window) itself.
 """
 
 from collections.abc import Sequence
@@ -162,7 +162,7 @@ def read_guideline(project: Project, annotator: Annotator, version: int, *, now:
 
 @annotator_only
 def recent_grades(project: Project, annotator: Annotator, *, now: float) -> list[DeskItem]:
-    """Return the pairs that this annotator graded recently, with their grades, newest first, to correct them.
+    """Return this annotator's recently graded pairs, newest first, with the grades, which the page lets them correct.
 
     The list is empty while they may not grade: during a pause, an exam, or with a guideline to read.
     """

@@ -35,8 +35,8 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     The current database may be damaged or missing. It is kept beside the restored one.
 
     Raises:
-        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a link in the project leads out
-            of it (see `require_inside`).
+        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a symbolic link in
+            the project leads out of its folder.
     """
     require_inside(folder)
     if file.suffix == DUMP_ENDING:
@@ -84,7 +84,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         now: seconds since 1970.
 
     Returns:
-        The number of rows by table, and the path of the former database file (None on the way back).
+        The number of rows by table, and the path of the former database file (None if the target is "file").
 
     Raises:
         ProjectError: somebody has the project open, or the target is not empty. Nothing has changed then.

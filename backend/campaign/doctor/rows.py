@@ -159,7 +159,7 @@ def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
 
 
 def wrong_agenda(db: Database) -> list[str]:
-    """Return the batches with a wrong row, a missing row or one too many in the agenda.
+    """Return the batches whose row in the agenda is wrong, missing or superfluous.
 
     The agenda is the table of batches in which annotators can still take a place.
     """

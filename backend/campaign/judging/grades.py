@@ -99,8 +99,8 @@ def accept(
         simulated: whether the demo made the grade, not a person.
 
     Returns:
-        Whether anything was written (False for a repeated event). A new key press with the same grade is stored too.
-        Otherwise, sending it again late would overrule a grade given in between.
+        Whether anything was written (False for a repeated event). A new key press is stored even if the grade is the
+        same, so that the event is recognised if it arrives again later.
 
     Raises:
         SeatUnavailable: the person has no seat (place) at the pair, is paused, or the grade is beyond their quota or

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from backend.campaign.nouns import Split
 from backend.core.events import Event, EventGroup, Payload, value_text
-from backend.core.ids import PairKey, QueryId
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.core.messages import joined, said, said_n
 
 First = TypeVar("First")
@@ -70,8 +70,8 @@ class DeskState(StrEnum):
 class Desk(Generic[First]):
     """What the grading page shows to an annotator: the pairs to grade next, and their progress.
 
-    `previous` is the pair that they graded last, if they may still correct it (for undo after a reload). `today` and
-    `in_all` count the pairs that they have graded.
+    `state` says why there are no pairs, if so. `previous` is the pair that they graded last, if they may still correct
+    it (for undo after a reload). `today` and `in_all` count the pairs that they have graded.
     """
 
     state: DeskState
@@ -141,7 +141,11 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class GradeEvent:
-    """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing."""
+    """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing.
+
+    `elapsed_ms` is the time from the first frame on screen to the key press, and `active_ms` the time of active work.
+    `contexts` counts how often the person watched the seconds around the moment.
+    """
 
     pair: PairKey
     grade: int
@@ -165,6 +169,39 @@ class SkipKind(StrEnum):
     """The query or the clip gives no basis for a grade."""
     BROKEN_CLIP = "broken_clip"
     """The clip cannot be shown. After two people reported a moment, nobody gets it until a lead restores it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One stored grade of an annotator for a pair, or one revision of it.
+
+    `annotator` is the annotator's number, as in the raw annotations of a release; `name` is None unless it was asked
+    for. `round` is 1 for the first two annotators of the pair, 2 for the two after a dispute, and 3 for the two that a
+    lead added. `graded_at` is in UTC, such as `2026-03-14T09:26:53Z`.
+    """
+
+    pair_id: PairId
+    query_id: QueryId | None
+    """None if only the number of the pair is known, as in some earlier campaigns."""
+    annotator: AnnotatorId
+    name: str | None
+    grade: int
+    round: int
+    revision: int
+    """1 for the first grade; each correction adds 1."""
+    current: bool
+    """Whether this is the annotator's newest revision, which is the one that counts."""
+    graded_at: str
+    active_ms: int
+    """Milliseconds of work on the pair; see `GradeEvent`, also for `elapsed_ms` and `contexts`."""
+    elapsed_ms: int | None
+    contexts: int
+    simulated: bool
+    """Whether a program gave it, for a demonstration."""
+    imported: bool
+    """Whether it comes from an earlier campaign."""
+    probe: bool
+    """Whether the pair is graded only to learn how deep judging must go. No release has such judgements."""
 
 
 @dataclass(frozen=True, slots=True)

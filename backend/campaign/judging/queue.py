@@ -189,7 +189,7 @@ def _give_back(
 ) -> int:
     """Free the pairs that are reserved for this annotator, with an event that names `actor` and the reason `why`.
 
-    `pairs` says which; None in it stands for all pairs. Return the number of pairs freed.
+    `pairs` are the pairs to free; an element None stands for all of them. Return the number of pairs freed.
     """
     freed = [freed for pair in pairs for freed in seats.release(db, me, pair)]
     if freed:
@@ -353,8 +353,9 @@ def block_moment(
 ) -> None:
     """Stop handing out all pairs of a moment because its clip cannot be shown, and record the reason for leads.
 
-    Annotators who have such a pair and have not graded it lose it. If the fault was found in the file (`found_by`), it
-    ends once the file is good. If a person reported it, it stays until a lead restores the clip.
+    Annotators who have such a pair and have not graded it lose it. `found_by` says whether the fault was found in the
+    video's file or by a person. A fault of the file ends once the file is good. A fault that a person reported stays
+    until a lead restores the clip.
     """
     pair_status.add_fault(db, moment_id, reason, at=now, found_by=found_by)
     seats.release_broken(db, moment_id)

@@ -1,7 +1,7 @@
 """Remove users from a project: delete an account that no record refers to, and archive every other one.
 
-Archived users cannot sign in, and appear in no list of users. Their judgements, descriptions and events are kept, under
-their number. `staffing.suspend` with `suspended=False` brings them back.
+Archived users cannot sign in, and appear in no list of users. Their judgements, descriptions and events are kept.
+`staffing.suspend` with `suspended=False` brings them back.
 
 *Reads* every table that names people. *Writes* annotator, invitation, session, assignment, seats, events.
 """

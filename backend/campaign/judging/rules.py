@@ -1,4 +1,4 @@
-"""Compute the verdict on a pair from its grades, tell grades that came too fast, and set how reservations are renewed.
+"""Compute the verdict on a pair from its grades, detect grades given too fast, and time the renewal of reservations.
 
 The consensus rule is one pure function, `decide`. All code that computes a verdict calls it (the table `consensus` in
 the database, the pages for leads, `reelrank consensus`). Nothing else rounds or drops grades.
@@ -52,7 +52,7 @@ def version(re_opened: bool) -> str:
 
 
 def middle(grades: Sequence[int]) -> tuple[int, int]:
-    """Return the two middle ones of an even number of grades in sorted order; they decide the relevance.
+    """Return the two middle grades of an even number of grades, in ascending order; they decide the relevance.
 
     >>> middle([2, 3]), middle([4, 0, 1, 2]), middle([0, 4, 1, 3, 3, 4])
     ((2, 3), (1, 2), (3, 3))
@@ -174,9 +174,9 @@ def renewal_interval_s(lease_s: float) -> float:
 
     A pair is reserved for `lease_s` seconds, called the lease.
 
-    The wait is a third of the lease, and at most four minutes. The browser checks only every quarter of this wait
-    whether it is over. The server ignores a request that comes within `renewal_slack_s` of the last renewal. With
-    these delays, two renewals are at most two thirds of a lease apart.
+    The wait is a third of the lease, and at most four minutes. The browser checks the clock at least four times in this
+    wait, so it may ask a quarter of the wait late. The server ignores a request that comes within `renewal_slack_s` of
+    the last renewal. With these delays, two renewals are at most two thirds of a lease apart.
 
     >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
     (240.0, 60.0)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NotRequired, TypedDict
 
 from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
@@ -9,6 +10,41 @@ from backend.campaign.selection.candidates.model import FoundBy
 from backend.core.events import Event, EventGroup
 from backend.core.ids import PairId, PairKey, QueryId
 from backend.core.messages import said
+
+
+class StatusCounts(TypedDict):
+    """The counts of a project: the object that `reelrank status --json` prints."""
+
+    videos: int
+    moments: int
+    moments_from: dict[str, int]
+    """Moments by origin."""
+    captions: int
+    descriptions: NotRequired[dict[str, int]]
+    """The sentences that annotators wrote for moments, by state."""
+    queries: dict[str, int]
+    """Queries by split."""
+    batches: dict[str, int]
+    """The queries that have a first batch open, and those that have a second one."""
+    queries_by_batches: dict[str, dict[str, int]]
+    """For each split, the queries with exactly one open batch, with two and so on."""
+    pairs: dict[str, int]
+    """Pairs by state; every pair is counted once."""
+    probes: dict[str, int]
+    """The pairs that are graded only to learn down to which rank grading is worthwhile."""
+    judgements: int
+    """Grades, a corrected grade once."""
+    simulated: int
+    """How many of the judgements the demo made up."""
+    skipped: int
+    """The pairs that an annotator refuses to grade."""
+    annotators: int
+    encoder: str | None
+    """The encoder that chose the candidates; None if no encoder has."""
+    sources: list[str]
+    """Where candidates come from: encoders and runs."""
+    schema: str
+    """The version of the database."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ Every screen and `reelrank status` take their counts from here. *Reads* everythi
 """
 
 from pathlib import Path
-from typing import Any
 
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.review.model import InUse, PairReview, ReviewList, ReviewPage
+from backend.campaign.review.model import InUse, PairReview, ReviewList, ReviewPage, StatusCounts
 from backend.campaign.review.rows import pair_lists, reviews
 from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.selection.batches import rows as batches_rows
@@ -25,22 +24,13 @@ from backend.store.connection import Store, reading
 
 
 @in_charge
-def status_counts(project: Project, by: Lead | Operator) -> dict[str, Any]:
+def status_counts(project: Project, by: Lead | Operator) -> StatusCounts:
     """Return the counts that `reelrank status --json` prints and the screens show; `counts` explains the keys."""
     return counts(project.store)
 
 
-def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
+def counts(store: Store, *, probes: bool = True) -> StatusCounts:
     """Return the numbers of videos, moments, captions, queries, pairs, judgements and so on, all read at one instant.
-
-    - `moments_from` counts moments by origin.
-    - `batches` counts the queries that have a first batch open, and those that have a second one.
-    - `queries_by_batches` counts the queries with exactly one open batch, with two and so on, by split.
-    - `pairs` counts pairs by state; every pair is counted once.
-    - `probes` counts the pairs that are graded only to learn down to which rank grading is worthwhile.
-    - `judgements` counts grades, a corrected grade once. `simulated` says how many of them the demo made up.
-    - `skipped` counts the pairs that an annotator refuses to grade.
-    - `descriptions` counts, by state, the sentences that annotators wrote for moments.
 
     If the argument `probes` is False, the counts are those of a release. `pairs` and `judgements` then leave out the
     pairs under `probes`. The key `descriptions` is missing, because accepted descriptions are captions already.
@@ -48,12 +38,12 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
     with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
         judgements, simulated = query_rows.judgement_counts(db, probes=probes)
-        return {
+        found: StatusCounts = {
             "videos": videos,
             "moments": moments,
             "moments_from": corpus.origin_counts(db),
             "captions": captions,
-            **({} if not probes else {"descriptions": described.current_counts(db)}),
+            "descriptions": described.current_counts(db),
             "queries": queries.split_counts(db),
             "batches": candidates_rows.batch_counts(db),
             "queries_by_batches": batches_rows.shares(db),
@@ -67,6 +57,9 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "sources": list(dict.fromkeys(source.name for source in candidates_rows.all_sources(db))),
             "schema": store.schema_level,
         }
+    if not probes:
+        del found["descriptions"]
+    return found
 
 
 @in_charge

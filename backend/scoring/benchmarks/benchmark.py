@@ -218,4 +218,4 @@ def _measure(key: str) -> str:
 
 def _strict(figure: PublishedFigure) -> PublishedFigure:
     name, _, at = figure.key.partition("@")
-    return PublishedFigure(figure.name, f"recall_gt@{at}") if name == "recall" else figure
+    return replace(figure, key=f"recall_gt@{at}") if name == "recall" else figure

@@ -8,7 +8,7 @@ BENCHMARK = Benchmark(
     "the moment of a given cooking video for a step",
     "densevid_eval3/eval_grounding.py (zjr2000/GVL, 91c237e)",
     (Part(grounding_figures((1, 5), (0.1, 0.3, 0.5, 0.7))),),
-    {"arithmetic": "exact", "iou_compare": "gt", "missing": "zero"},
-    notes=("The published code adds 1e-8 to the union, so that an IoU of exactly theta does not reach it.",),
+    {"arithmetic": "float64_hull", "iou_epsilon": 1e-8, "missing": "zero"},
+    notes=("The published code adds 1e-8 s to the union, so that an IoU of exactly theta does not reach it.",),
     repair="nothing",
 )

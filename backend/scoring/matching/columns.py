@@ -6,7 +6,7 @@ because the conventions of an evaluation decide which problems matter.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,13 @@ from backend.core.messages import said
 from backend.core.timespan import Flags, Floats
 
 Indices = NDArray[np.int64]
+Grades = NDArray[np.int64] | NDArray[np.float64]
+"""Relevances: whole numbers if all of them are, or else float64."""
 QueryKey = int | str
 """A query id as its file writes it; ids are compared as text."""
 HIGHEST_RELEVANCE = 4
+HIGHEST_GRADE = 1000
+"""The highest relevance that is accepted if the gain is named; the gain 2**1000 still fits into a float64."""
 
 
 class VideoMap(dict[int, str]):
@@ -126,11 +130,11 @@ class Spans:
 
 @dataclass(frozen=True, slots=True)
 class Truth(Spans):
-    """The graded moments of each query; `relevance` has shape (N,), and each value should be a whole number 0-4.
+    """The graded moments of each query; `relevance` has shape (N,).
 
-    `types` has the type of each query as in TVR (`v`, `t`, `vt`), and is empty if there are none. `durations` maps
-    video names to seconds. `catalogue` has the names of all videos that can be searched, None if unknown. `notes` are
-    remarks about the reading of the file.
+    A relevance should be a whole number 0-4, unless the caller names the gain. `types` has the type of each query as in
+    TVR (`v`, `t`, `vt`), and is empty if there are none. `durations` maps video names to seconds. `catalogue` has the
+    names of all videos that can be searched, None if unknown. `notes` are remarks about the reading of the file.
     """
 
     relevance: Floats
@@ -150,9 +154,38 @@ class Truth(Spans):
             return truth
         return replace(truth, types=tuple(self.types[i] for i in np.flatnonzero(flags)))
 
-    def relevance_problems(self) -> dict[int, str]:
-        """Return a message for each moment whose relevance is invalid, by the moment's position."""
+    @property
+    def grades(self) -> Grades:
+        """The relevance of each moment, as whole numbers if all of them are, shape (N,)."""
+        whole = self.relevance.astype(np.int64)
+        return whole if (whole == self.relevance).all() else self.relevance
+
+    @property
+    def scale(self) -> Grades:
+        """All relevances that the truth may have, rising.
+
+        They are 0-4. If a moment has another relevance, they are the relevances that occur.
+        """
+        grades = self.grades
+        if grades.dtype == np.int64 and grades.max(initial=0) <= HIGHEST_RELEVANCE:
+            grades = np.arange(HIGHEST_RELEVANCE + 1, dtype=np.int64)
+        return cast("Grades", np.unique(grades))
+
+    def relevance_problems(self, *, any_grade: bool = False) -> dict[int, str]:
+        """Return a message for each moment whose relevance is invalid, by the moment's position.
+
+        With `any_grade`, a relevance may be any number from 0 to `HIGHEST_GRADE`.
+        """
         rel = self.relevance
+        if any_grade:
+            return {
+                int(i): said(
+                    "relevance {relevance:g} is not a number from 0 to {highest}",
+                    relevance=rel[i],
+                    highest=HIGHEST_GRADE,
+                )
+                for i in np.flatnonzero(~((rel >= 0) & (rel <= HIGHEST_GRADE)))
+            }
         good = (rel == np.rint(rel)) & (rel >= 0) & (rel <= HIGHEST_RELEVANCE)
         return {
             int(i): said("relevance {relevance:g} is not one of 0, 1, 2, 3, 4", relevance=rel[i])
@@ -173,6 +206,15 @@ class Run(Spans):
     """Which parts of the file were not read, as notes beside the scores."""
     tasks: Mapping[str, "Run"] = field(default_factory=dict)
     """The run of each task, by name, if all tasks of one of TVR's own prediction files were read."""
+
+
+def grade_text(relevance: float) -> str:
+    """Return a relevance as text, without decimals if it is a whole number.
+
+    >>> grade_text(4), grade_text(3.0), grade_text(0.5)
+    ('4', '3', '0.5')
+    """
+    return str(int(relevance)) if relevance == int(relevance) else str(relevance)
 
 
 def order_within(groups: Indices, values: Floats | Indices) -> Indices:

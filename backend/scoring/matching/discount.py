@@ -10,12 +10,13 @@ The discount 1 / log2(k + 1) serves TVR-Ranking and AxIoU. The probability p(k) 
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.columns import Indices
+from backend.scoring.matching.columns import Grades, Indices
 
 Gain = Literal["linear", "exp2"]
 
@@ -41,6 +42,41 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
         counted = np.flatnonzero(rank < k)
         row[:] = np.bincount(query[counted], terms[counted], minlength=queries)
     return sums
+
+
+def gains_of(relevance: Grades, gain: Gain) -> Floats:
+    """Return the gain of each relevance: the relevance itself, or 2**relevance - 1.
+
+    >>> gains_of(np.array([0, 3]), "exp2").tolist(), gains_of(np.array([0.5]), "linear").tolist()
+    ([0.0, 7.0], [0.5])
+    """
+    if gain == "linear":
+        return relevance.astype(np.float64)
+    return np.ldexp(1.0, relevance) - 1.0 if relevance.dtype == np.int64 else np.exp2(relevance) - 1.0
+
+
+def stop_chances(query: Indices, rank: Indices, chance: Floats, queries: int) -> Floats:
+    """Return the probability that a person stops at each moment of ranked lists, shape (N,).
+
+    A person reads a list from rank 0 on. At each moment that they reach, they stop with probability `chance`.
+
+    Args:
+        query: query number of each moment, shape (N,).
+        rank: rank of each moment, counting from 0; each rank occurs at most once in a query; shape (N,).
+        chance: probability of stopping at each moment for a person who reaches it, shape (N,).
+        queries: number of queries.
+
+    >>> stop_chances(np.array([0, 0]), np.array([0, 2]), np.array([0.5, 0.5]), 1).tolist()
+    [0.5, 0.25]
+    """
+    by_rank = np.argsort(rank, kind="stable")
+    edges = np.searchsorted(rank[by_rank], np.arange(int(rank.max(initial=-1)) + 2))
+    reading, stops = np.ones(queries), np.empty(len(rank))
+    for low, high in pairwise(edges.tolist()):
+        moments = by_rank[low:high]
+        stops[moments] = reading[query[moments]] * chance[moments]
+        reading[query[moments]] *= 1 - chance[moments]
+    return stops
 
 
 ERR, UNIFORM = "err", "uniform"

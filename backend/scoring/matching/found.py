@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from backend.core.timespan import Flags, Floats
-from backend.scoring.matching.columns import Indices
+from backend.scoring.matching.columns import Grades, Indices
 from backend.scoring.matching.discount import Gain
-from backend.scoring.matching.greedy import Pairs, beginnings, settle_pairs
+from backend.scoring.matching.greedy import Pairs, TruthIndex, beginnings, settle_pairs
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,13 @@ class Matches:
         queries: the number of queries, Q.
         query: the query of each prediction, 0..Q-1, shape (P,).
         rank: the rank of each prediction, from 0, shape (P,).
+        video: the video of each prediction: a number of the truth's videos, or a higher one of its own; shape (P,).
+        start_s: the start of each prediction in seconds, shape (P,).
+        end_s: the end of each prediction in seconds, shape (P,).
         pairs: each prediction with each truth moment of the same query and video.
-        relevance: the relevance of the truth moments.
+        truth: the truth moments of all queries, also of those that are not here.
+        truth_query: the truth's number of each query, shape (Q,); -1 for a query that the truth lacks.
+        duration_s: the duration of each of the truth's videos in seconds, for measures that need it.
         ideal: the DCG of the ideal ranking of each query's truth, shape (cut-offs, Q).
         relevant: how many truth moments of each query have at least `min_relevance`, shape (Q,).
         irrelevant: how many have less, shape (Q,).
@@ -28,29 +33,51 @@ class Matches:
         strict: whether an IoU must exceed mu; used by graded measures only.
         min_relevance: the relevance from which a moment counts as relevant.
         abandonment: where a person stops reading; used by NCxIoU only.
+        persistence: how likely a person reads on after each rank; used by RBP only.
+        map_depth: how many predictions of each query count; used by mAP only.
+        highest: the highest relevance of the scale; used by ERR only.
     """
 
     queries: int
     query: Indices
     rank: Indices
+    video: Indices
+    start_s: Floats
+    end_s: Floats
     pairs: Pairs
-    relevance: Indices
+    truth: TruthIndex
+    truth_query: Indices
+    duration_s: Floats
     ideal: Floats
     relevant: Indices
     irrelevant: Indices
     gain: Gain
     strict: bool
-    min_relevance: int
+    min_relevance: float
     abandonment: str
+    persistence: float
+    map_depth: int
+    highest: float
 
-    def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Indices]]:
+    @property
+    def relevance(self) -> Grades:
+        """The relevance of the truth moments."""
+        return self.truth.relevance
+
+    def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Grades]]:
         """Match predictions one-to-one with truth moments at each mu.
 
         Returns:
             For each mu, the indices of the matched predictions, and the relevance of the truth moment of each.
         """
-        settled = settle_pairs(self.pairs, mu, strict=self.strict)
-        return [(prediction, self.relevance[truth]) for prediction, truth in settled]
+        if mu not in self._taken:
+            settled = settle_pairs(self.pairs, mu, strict=self.strict)
+            self._taken[mu] = [(prediction, self.relevance[truth]) for prediction, truth in settled]
+        return self._taken[mu]
+
+    def hits(self, mu: tuple[float, ...]) -> list[Indices]:
+        """Return for each mu the indices of the predictions that take a relevant truth moment, see `taken`."""
+        return [prediction[relevance >= self.min_relevance] for prediction, relevance in self.taken(mu)]
 
     def right(self, theta: tuple[float, ...], depth: int) -> list[Indices]:
         """Return for each theta the indices of the predictions that are matched with a relevant moment.
@@ -58,8 +85,10 @@ class Matches:
         Predictions and moments with IoU >= theta are matched one-to-one. Only the first `depth` predictions of each
         query are matched.
         """
-        near = self._relevant.take(self.rank[self._relevant.prediction] < depth)
-        return [prediction for prediction, _ in settle_pairs(near, theta, strict=False)]
+        if (theta, depth) not in self._right:
+            near = self.near.take(self.rank[self.near.prediction] < depth)
+            self._right[theta, depth] = [prediction for prediction, _ in settle_pairs(near, theta, strict=False)]
+        return self._right[theta, depth]
 
     @cached_property
     def iou(self) -> Floats:
@@ -114,6 +143,10 @@ class Matches:
         first[self.query[flagged]] = self.rank[flagged]
         return first
 
+    def counts(self, chosen: Indices, k: int) -> Indices:
+        """Return for each query how many of its first k predictions are among the chosen ones, shape (Q,)."""
+        return np.bincount(self.query[chosen[self.rank[chosen] < k]], minlength=self.queries)
+
     def total(self, values: Floats, k: int) -> Floats:
         """Return for each query the sum of `values` over its first k predictions, shape (Q,).
 
@@ -138,11 +171,30 @@ class Matches:
     @cached_property
     def _overlapping(self) -> Pairs:
         """The pairs of a prediction and a relevant moment that have an IoU above 0."""
-        return self._relevant.take(self._relevant.iou.reach(0.0, strict=True))
+        return self.near.take(self.near.iou.reach(0.0, strict=True))
 
     @cached_property
-    def _relevant(self) -> Pairs:
+    def near(self) -> Pairs:
+        """The pairs of a prediction and a relevant moment."""
         return self.pairs.take(self.relevance[self.pairs.truth] >= self.min_relevance)
+
+    @cached_property
+    def moments(self) -> tuple[Indices, Indices]:
+        """The relevant truth moments of these queries: the query of each, and its index in `truth`."""
+        query_of = np.repeat(self.truth.group_key // self.truth.videos, self.truth.group_size)
+        first, last = (np.searchsorted(query_of, self.truth_query, side=side) for side in ("left", "right"))
+        size = last - first
+        moment = np.arange(size.sum()) + np.repeat(first - (np.cumsum(size) - size), size)
+        relevant = self.relevance[moment] >= self.min_relevance
+        return np.repeat(np.arange(self.queries), size)[relevant], moment[relevant]
+
+    @cached_property
+    def _taken(self) -> dict[tuple[float, ...], list[tuple[Indices, Grades]]]:
+        return {}
+
+    @cached_property
+    def _right(self) -> dict[tuple[tuple[float, ...], int], list[Indices]]:
+        return {}
 
     @cached_property
     def _reaches(self) -> dict[tuple[float, bool], Flags]:

@@ -30,7 +30,7 @@ from backend.core.timespan import (
     overlap,
     reaches,
 )
-from backend.scoring.matching.columns import Indices, order_within
+from backend.scoring.matching.columns import Grades, Indices, order_within
 
 Arithmetic = Literal["exact", "float64", "float64_hull", "float32"]
 
@@ -130,18 +130,28 @@ class SingleIous:
         return SingleIous(self.values[chosen])
 
 
-def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Floats, *, arithmetic: Arithmetic) -> Ious:
+def ious(
+    start_s: Floats,
+    end_s: Floats,
+    other_start_s: Floats,
+    other_end_s: Floats,
+    *,
+    arithmetic: Arithmetic,
+    epsilon: float = 0.0,
+) -> Ious:
     """Return the IoUs of C pairs of moments; times are in seconds, each array of shape (C,).
 
-    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull` or `float32`.
+    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull` or `float32`. `epsilon` seconds are
+    added to each union, except in exact arithmetic.
     """
+    spans = (start_s, end_s, other_start_s, other_end_s)
     if arithmetic == "exact":
-        return ExactIous(*overlap(start_s, end_s, other_start_s, other_end_s))
+        return ExactIous(*overlap(*spans))
     if arithmetic == "float64_hull":
-        return FloatIous(iou_float64_hull(start_s, end_s, other_start_s, other_end_s))
+        return FloatIous(iou_float64_hull(*spans, epsilon))
     if arithmetic == "float32":
-        return SingleIous(iou_float32(start_s, end_s, other_start_s, other_end_s))
-    return FloatIous(iou_float64(start_s, end_s, other_start_s, other_end_s))
+        return SingleIous(iou_float32(*spans, epsilon))
+    return FloatIous(iou_float64(*spans, epsilon))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +162,7 @@ class TruthIndex:
         videos: a number above every video number.
         start_s: starts in seconds, shape (T,).
         end_s: ends in seconds, shape (T,).
-        relevance: relevances, shape (T,).
+        relevance: relevances, shape (T,), as whole numbers if all are.
         group_key: `query * videos + video` of each group of moments with the same query and video.
         group_first: the index of the first moment of each group.
         group_size: the number of moments of each group.
@@ -161,7 +171,7 @@ class TruthIndex:
     videos: int
     start_s: Floats
     end_s: Floats
-    relevance: Indices
+    relevance: Grades
     group_key: Indices
     group_first: Indices
     group_size: Indices
@@ -186,7 +196,7 @@ class Pairs:
 
 
 def index_truth(
-    query: Indices, video: Indices, start_s: Floats, end_s: Floats, relevance: Indices, videos: int
+    query: Indices, video: Indices, start_s: Floats, end_s: Floats, relevance: Grades, videos: int
 ) -> TruthIndex:
     """Sort truth moments by query, video and falling relevance, as `pair_up` needs them.
 
@@ -201,7 +211,14 @@ def index_truth(
 
 
 def pair_up(
-    index: TruthIndex, query: Indices, video: Indices, start_s: Floats, end_s: Floats, *, arithmetic: Arithmetic
+    index: TruthIndex,
+    query: Indices,
+    video: Indices,
+    start_s: Floats,
+    end_s: Floats,
+    *,
+    arithmetic: Arithmetic,
+    epsilon: float = 0.0,
 ) -> Pairs:
     """Return every pair of a prediction and a truth moment of the same query and video.
 
@@ -214,10 +231,11 @@ def pair_up(
         start_s: starts in seconds, shape (P,).
         end_s: ends in seconds, shape (P,).
         arithmetic: the arithmetic in which IoUs are computed.
+        epsilon: seconds that are added to each union.
     """
     prediction, truth = _same_video(index, query * index.videos + video)
     spans = (start_s[prediction], end_s[prediction], index.start_s[truth], index.end_s[truth])
-    return Pairs(prediction, truth, ious(*spans, arithmetic=arithmetic))
+    return Pairs(prediction, truth, ious(*spans, arithmetic=arithmetic, epsilon=epsilon))
 
 
 def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:

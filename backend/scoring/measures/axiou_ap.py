@@ -69,5 +69,8 @@ MEASURE = Measure(
     compute,
     "mean over all ranks of the precision so far",
     "AxIoU eq. 4",
-    also={"ap": "ap is called axiou_ap: AxIoU's mean precision over all ranks, not the field's average precision"},
+    also={
+        "ap": "ap is called axiou_ap: AxIoU's mean precision over all ranks. The average precision of trec_eval is "
+        "trec_ap, and that of moment detection map"
+    },
 )

@@ -23,7 +23,7 @@ rank 3 the one of relevance 0, and rank 4 the other relevant one: (1 + (1 - 1/1)
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.columns import Indices
+from backend.scoring.matching.columns import Grades, Indices
 from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
 
@@ -35,7 +35,7 @@ def compute(matches: Matches, _: tuple[int, ...], mus: tuple[float, ...]) -> Flo
     return np.stack([_bpref(matches, prediction, relevance) for prediction, relevance in matches.taken(mus)])[None]
 
 
-def _bpref(matches: Matches, prediction: Indices, relevance: Indices) -> Floats:
+def _bpref(matches: Matches, prediction: Indices, relevance: Grades) -> Floats:
     """Return bpref for each query, shape (Q,).
 
     Args:

@@ -3,10 +3,13 @@
     AP = 1/G * sum over the right predictions of the highest precision at their rank or later
 
 Source: Lei et al., QVHighlights, NeurIPS 2021, whose evaluator (after that of ActivityNet and MMAction2, after VOC
-2011) computes it for each query over its relevant windows and takes the mean over the queries. Only the first ten
-predictions count. In rank order, each is matched with the relevant moment of its video that has the highest IoU and is
-not matched yet. It is right if this IoU reaches theta, otherwise wrong. G is the number of relevant moments, found or
-not, so more than ten cannot all be found. `map@avg` is the mean over theta = .5, .55, ..., .95.
+2011) computes it for each query over its relevant windows and takes the mean over the queries. It is interpolated: the
+precision at a rank counts as the highest one from there on. Average precision as trec_eval has it is `trec_ap`.
+
+Only the first ten predictions count, or as many as the option `map_depth` says. In rank order, each is matched with the
+relevant moment of its video that has the highest IoU and is not matched yet. It is right if this IoU reaches theta,
+otherwise wrong. G is the number of relevant moments, found or not, so more than ten cannot all be found. `map@avg` is
+the mean over theta = .5, .55, ..., .95.
 
 Edge cases: an IoU of exactly theta is right. A second prediction of the same moment is wrong. A query without relevant
 moments scores 0. If two moments have the same IoU, the earlier one in the truth is taken. (The published code takes
@@ -32,12 +35,12 @@ from backend.scoring.matching.greedy import beginnings
 from backend.scoring.measure import Measure, Threshold
 
 DEPTH = 10
-"""How many predictions of a query count, as in the evaluator of QVHighlights."""
+"""How many predictions of a query count by default, as in the evaluator of QVHighlights."""
 
 
 def compute(matches: Matches, _: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
     """Return AP for each theta and query, shape (1, thetas, queries), in [0, 1]."""
-    return np.stack([_average_precision(matches, right) for right in matches.right(thetas, DEPTH)])[None]
+    return np.stack([_average_precision(matches, right) for right in matches.right(thetas, matches.map_depth)])[None]
 
 
 def _average_precision(matches: Matches, right: Indices) -> Floats:
@@ -58,7 +61,10 @@ MEASURE = Measure(
     "mAP",
     Threshold("theta", ">=", averaged=tuple(round(0.5 + 0.05 * n, 2) for n in range(10))),
     compute,
-    f"average precision of the first {DEPTH} predictions over the relevant moments, each found once",
+    f"average precision of the first predictions ({DEPTH}, or the option map_depth) over the relevant moments, each "
+    "found once",
+    "interpolated",
     depth=DEPTH,
+    depth_option="map_depth",
     usual=False,
 )

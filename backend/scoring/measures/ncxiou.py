@@ -30,12 +30,10 @@ Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6. With `err` p
 {'ncxiou@3': 0.4}
 """
 
-from itertools import pairwise
-
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.discount import ERR, UNIFORM, probabilities
+from backend.scoring.matching.discount import ERR, UNIFORM, probabilities, stop_chances
 from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 
@@ -55,29 +53,13 @@ def _stops(matches: Matches, k: int) -> tuple[Floats, Floats]:
     Only ranks up to `k` count. So the probability beyond a list is 0 unless the list is shorter than `k`.
     """
     if matches.abandonment == ERR:
-        return _satisfied(matches), np.zeros(matches.queries)
+        return stop_chances(matches.query, matches.rank, matches.iou, matches.queries), np.zeros(matches.queries)
     if matches.abandonment == UNIFORM:
         return np.full(len(matches.rank), 1 / k), np.maximum(k - matches.size, 0) / k
     p = np.array(probabilities(matches.abandonment)[:k])
     within = np.minimum(matches.rank, len(p) - 1)
     before = np.concatenate([np.zeros(1), np.cumsum(p)])
     return np.where(matches.rank < len(p), p[within], 0.0), before[-1] - before[np.minimum(matches.size, len(p))]
-
-
-def _satisfied(matches: Matches) -> Floats:
-    """Return the probability of stopping at each prediction with `err`, shape (P,).
-
-    At rank k it is r(k) * (1 - r(1)) * ... * (1 - r(k - 1)), where r(j) is the IoU at rank j.
-    """
-    by_rank = np.argsort(matches.rank, kind="stable")
-    edges = np.searchsorted(matches.rank[by_rank], np.arange(int(matches.size.max(initial=0)) + 1))
-    reading, stops = np.ones(matches.queries), np.empty(len(matches.rank))
-    for low, high in pairwise(edges.tolist()):
-        predictions = by_rank[low:high]
-        query, iou = matches.query[predictions], matches.iou[predictions]
-        stops[predictions] = reading[query] * iou
-        reading[query] *= 1 - iou
-    return stops
 
 
 MEASURE = Measure(

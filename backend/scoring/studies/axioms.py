@@ -199,7 +199,11 @@ def _score(settings: Settings, choices: Sequence[Choice], length: int, relevant:
 
     Each list is a query of its own, with `relevant` relevant moments.
     """
-    moments = [{"video": "v", "start": _start(n), "end": _start(n) + _SECONDS, "relevance": 1} for n in range(relevant)]
+    lasts_s = _start(relevant + 1)
+    moments = [
+        {"video": "v", "start": _start(n), "end": _start(n) + _SECONDS, "relevance": 1, "duration": lasts_s}
+        for n in range(relevant)
+    ]
     predictions = [
         ["v", _start(choice.moment), _start(choice.moment) + (choice.iou or 1) * _SECONDS, 0.0] for choice in choices
     ]

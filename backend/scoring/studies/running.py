@@ -8,13 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import SupportsIndex
 
-import msgspec
 import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress, steps_of
-from backend.core.reading import unpacked_bytes
-from backend.core.typed_text import nfc
 from backend.core.where import HERE, Where
 from backend.scoring.collected_problems import further_problems, read_or_collect, sort_by_file, sort_by_row
 from backend.scoring.files.formats import read_run, read_truth, read_videos
@@ -133,22 +130,6 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     return Scored(key, tuple(runs), settings, table, warnings, inputs.videos)
 
 
-def durations_of(path: Path) -> dict[str, float]:
-    """Return the duration of each video, in seconds, from a map file that `read_videos` has accepted."""
-    problems = []
-    known_s = {}
-    for row, (name, (seconds, _)) in enumerate(
-        msgspec.json.decode(unpacked_bytes(path).lstrip(b"\xef\xbb\xbf")).items(), 1
-    ):
-        if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
-            known_s[nfc(name)] = float(seconds)
-        else:
-            problems.append(Problem(str(path), row, f"video {name!r}: {seconds!r} is not a duration in seconds"))
-    if problems:
-        raise InputError(problems)
-    return known_s
-
-
 def agreement_study(inputs: StudyInputs) -> Study:
     """Compute Kendall's tau-b between the orders of systems under every two measures.
 
@@ -213,7 +194,7 @@ def noise_study(
         raise InputError.single("sigma", "give at least one, such as 1")
     scored = read_and_score(inputs)
     truth, warnings = scored.key.truth, list(scored.warnings)
-    known_s = {} if scored.videos is None else durations_of(scored.videos)
+    known_s = {} if scored.videos is None else read_videos(scored.videos).durations
     unknown = sum(video not in known_s for video in truth.videos)
     if unknown:
         warnings.append(

@@ -84,7 +84,7 @@ class MomentCard:
     """
 
     number: int
-    relevance: int
+    relevance: float
     bar: Bar
     color: int | None
     told: tuple[MomentOutcome | None, ...]
@@ -112,7 +112,7 @@ class PredictionCard:
     worth: Worth
     bar: Bar
     takes: int | None
-    relevance: int | None
+    relevance: float | None
     color: int | None
     sign: str
     text: str

@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.core.messages import joined, said
 from backend.scoring.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
-from backend.scoring.matching.columns import HIGHEST_RELEVANCE
+from backend.scoring.matching.columns import grade_text
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.table import Cell, Column, Table, label, named_keys, number, times
 
@@ -60,11 +60,11 @@ def fates_of_grades(summary: Mapping[str, Any]) -> Table:
     rows = []
     for run in summary["runs"]:
         parts = run["errors"]["by_relevance"]
-        for grade in range(HIGHEST_RELEVANCE, 0, -1):
-            counts = [parts[fate.value].get(str(grade)) for fate in FATES]
+        for grade in reversed(parts[FATES[0].value]):
+            counts = [parts[fate.value][grade] for fate in FATES]
             if any(counts):
                 cells = [Cell(n, f"{n:,}") for n in counts]
-                rows.append((Cell(run["name"], label(run)), Cell(grade, str(grade)), *cells))
+                rows.append((Cell(run["name"], label(run)), Cell(float(grade), grade), *cells))
     columns = (_RUN, Column("relevance", "relevance"), *_FATES)
     return Table("Relevant moments by run, relevance and what became of them", columns, tuple(rows))
 
@@ -93,7 +93,7 @@ def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None)
             *[Cell(text, text) for text in [(texts or {}).get(str(worst["query"]), "")]],
             Cell(worst["video"], worst["video"]),
             Cell(worst["start"], times(worst["start"], worst["end"])),
-            Cell(worst["relevance"], str(worst["relevance"])),
+            Cell(worst["relevance"], grade_text(worst["relevance"])),
             Cell(worst["rank"], str(worst["rank"] or "-")),
             Cell(worst["iou"], "-" if worst["iou"] is None else f"{worst['iou']:.2f}"),
         )

@@ -57,7 +57,12 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 class TrainingState(msgspec.Struct, frozen=True):
-    """The state of training after an epoch: a hash of settings and data in `fingerprint`, and all epochs until then."""
+    """The state of training after an epoch.
+
+    Attributes:
+        fingerprint: a hash of the settings and data.
+        epochs: the results of all epochs until now.
+    """
 
     fingerprint: str
     epochs: tuple[Epoch, ...]
@@ -74,7 +79,7 @@ class ModelCard(msgspec.Struct, frozen=True):
         ndcg: the mean NDCG of the validation queries in this epoch.
         frame_dim: the length of a frame's features.
         sentence_dim: the length of a sentence's vector.
-        longest: the most clips in a predicted span.
+        longest: the most clips (short pieces of a video) in a predicted span.
         frames: the encoder and the rate of the frame features.
         sentences: the identity of the sentence encoder.
     """

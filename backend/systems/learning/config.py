@@ -49,13 +49,14 @@ class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the loss, which has one part for the choice of the video and one for the place of the moment in it.
 
+    A negative of a query is a video that the loss treats as not matching it.
+
     Attributes:
         video: the loss for the choice of the video, as in ReLoCLNet (`nce`), XML (`hinge`) or MVMR (`crocs`).
-        weighted: whether the losses of a pair are multiplied by the similarity of its query and moment; `crocs` never
-            is.
-        mask_positives: whether videos that contain a moment of the query are never its negatives.
-        temperature: T of `nce` and `crocs`.
-        margin: the margin of `hinge` and `crocs`.
+        weighted: whether a pair's losses are multiplied by the similarity of its query and moment, except `crocs`.
+        mask_positives: True if videos with a moment of the query are never negatives of the query.
+        temperature: the temperature of `nce` and `crocs`, by which scores are divided.
+        margin: the margin of `hinge` and `crocs`, by which a pair should score higher than its negatives.
         span: the weight of the loss for the place of the moment; the other part has the weight 1.
     """
 

@@ -56,14 +56,14 @@ class TrainingMaterial:
     Vectors are float32 `(texts, dim)`.
 
     Attributes:
-        clips: the frame features of all videos, averaged over clips.
+        clips: the frame features of all videos, averaged over clips (short pieces of equal length).
         pairs: the training pairs of a query and a moment.
         vectors: the vectors of the training queries.
         val: the validation queries.
         val_vectors: the vectors of the validation queries.
         frames: the encoder and the rate of the frame features.
         sentences: the identity of the sentence encoder.
-        rivals: the strong negatives for the loss `crocs`; None for other losses.
+        rivals: videos and queries that are similar but do not match, for the loss `crocs`; None for other losses.
         rival_vectors: the vectors of the queries in `rivals`.
     """
 
@@ -80,7 +80,10 @@ class TrainingMaterial:
     rival_vectors: Floats | None = None
 
     def longest(self, config: Config) -> int:
-        """Return the most clips that a predicted moment may have: as configured, or as in the longest training one."""
+        """Return the most clips (short pieces of a video) that a predicted moment may have.
+
+        The limit comes from the setting `predict.longest_s`, or without one from the longest training moment.
+        """
         if config.predict.longest_s is not None:
             return max(1, math.ceil(config.predict.longest_s / self.clips.clip_s - 1e-6))
         return int((self.pairs.last - self.pairs.first).max()) + 1
@@ -274,10 +277,11 @@ def _epoch(
 def loss_of(
     config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return three scalars: the loss of a batch, and its two parts, the span loss and the video loss.
+    """Return three scalars: the loss of a batch, its part for the place of the moment, and its part for the video.
 
-    The parts are means over the pairs of the batch, weighted by the pairs' weights, except the video loss `crocs`. The
-    loss is the video loss plus `config.loss.span` times the span loss.
+    The span loss rates where in its video a moment is found, the video loss which video is chosen. The loss is the
+    video loss plus `config.loss.span` times the span loss. Both parts are means over the pairs of the batch, weighted
+    by the pairs' weights; the video loss `crocs` has no weights.
     """
     options = config.loss
     queries, videos = network.queries(batch.vectors), network.videos(batch.clips, batch.mask)

@@ -143,10 +143,10 @@ def read_clips(
     dim: int | None = None,
     progress: Steps | None = None,
 ) -> Clips:
-    """Return the clips of all videos, each with the mean of its rows of features, scaled to length 1.
+    """Return the clips of all videos (pieces of equal length), each with the mean of its rows of features.
 
-    Row i of a video's features belongs to the time (i + 0.5) / rate seconds. A clip without a row gets the vector of
-    the clip before it.
+    The means are scaled to length 1. Row i of a video's features belongs to the time (i + 0.5) / rate seconds. A clip
+    without a row gets the vector of the clip before it.
 
     Args:
         features: the features of all these videos.
@@ -204,7 +204,9 @@ def _averaged(rows: Floats, rate: float, clip_s: float, count: int) -> Floats:
 
 
 def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> TrainingPairs:
-    """Return the (query, moment) pairs of a training set as arrays, with moments as ranges of clips.
+    """Return the (query, moment) pairs of a training set as arrays.
+
+    A moment becomes a range of clips, the short pieces into which videos are divided.
 
     Args:
         training: the training set.
@@ -212,8 +214,8 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Traini
         weighted: whether the weight of a pair is its similarity; otherwise every weight is 1.
 
     Raises:
-        InputError: the set is empty, or a moment is outside its video, in an unknown video, or
-            lacks a similarity although `weighted`.
+        InputError: the set is empty, or a moment is outside its video, in an unknown video, or lacks a similarity
+            although `weighted`.
     """
     if not training.pairs:
         raise InputError.single(training.file, "has no query with a moment to learn from")
@@ -265,7 +267,9 @@ def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """A batch of training pairs, as tensors on one device.
+    """A batch of training pairs (a query and a moment each), as tensors on one device.
+
+    Clips are short pieces of a video.
 
     Attributes:
         numbers: the indices of the pairs in the training set.
@@ -334,9 +338,9 @@ def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indic
 
 
 def padded(clips: Clips, videos: Indices, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return the clips of the videos with these indices, `(videos, clips, dim)`, padded with 0, and their mask.
+    """Return the clips (short pieces) of the videos with these indices, and a mask that says which clips exist.
 
-    The mask, `(videos, clips)`, is True where there is a clip.
+    The clips, `(videos, clips, dim)`, are padded with 0. The mask, `(videos, clips)`, is True where there is a clip.
     """
     counts = clips.counts[videos]
     filled = np.zeros((len(videos), int(counts.max()), clips.rows.shape[1]), dtype=np.float32)

@@ -181,14 +181,14 @@ def span_loss(start: Tensor, end: Tensor, first: Tensor, last: Tensor) -> Tensor
 
 
 def negatives_of(positives: Tensor, *, masked: bool) -> Tensor:
-    """Return which videos of a batch are negatives of which queries, bool `(pairs, pairs)`.
+    """Return which videos of a batch should get a low score for which queries (negatives), bool `(pairs, pairs)`.
 
     Row i, column j is for the query of pair i and the video of pair j.
 
     Args:
         positives: bool `(pairs, pairs)`, whether the video of pair j has a moment of the query of pair i.
-        masked: True if no video with a moment of the query is a negative (TVR-Ranking, C.1). With False, only the video
-            of pair i itself is no negative.
+        masked: True to exclude all videos with a moment of the query (TVR-Ranking, C.1). False to exclude only the
+            video of pair i itself.
     """
     return ~positives if masked else ~torch.eye(len(positives), dtype=torch.bool, device=positives.device)
 
@@ -219,11 +219,11 @@ def nce_loss(scores: Tensor, negatives: Tensor, temperature: float) -> Tensor:
 
 
 def hinge_loss(scores: Tensor, negatives: Tensor, margin: float) -> Tensor:
-    """Return the hinge loss of each pair, `(pairs,)`: how far it is from scoring a margin higher than its negatives.
+    """Return the hinge loss of each pair, `(pairs,)`; it is 0 if the pair scores a margin higher than all negatives.
 
     XML, section 4 (video retrieval), with margin D: max(0, D + s(v', q) - s(v, q)) + max(0, D + s(v, q') - s(v, q)). In
     XML the other video v' and the other query q' are drawn from the batch. Here each of the two terms is the mean over
-    all negatives in the batch, which is the expected value of a draw. Without negatives it is 0.
+    all negatives in the batch, which is the expected value of a draw. A term without negatives is 0.
 
     Args:
         scores: `(pairs, pairs)`, the score of the query of pair i and the video of pair j.

@@ -46,12 +46,13 @@ class ScoredSpans:
 def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> ScoredSpans:
     """Return the `count` best spans of some videos for one query, or all spans if there are fewer.
 
-    Spans of equal score are in the order of their video, first clip and last clip.
+    The probability that the moment starts at a clip is p_start, and that it ends there p_end. Spans of equal score are
+    in the order of their video, first clip and last clip.
 
     Args:
         scores: `(videos,)`, the score of each video, which is added to the score of all its spans.
         start: log p_start, `(videos, clips)`, -inf where there is no clip.
-        end: log p_end, in the same form.
+        end: log p_end, `(videos, clips)`, -inf where there is no clip.
         longest: the largest number of clips in a span.
         count: the number of spans to return.
 
@@ -87,8 +88,8 @@ def predict(
     """Return the predicted moments of all queries in all videos, best first, by query id.
 
     Args:
-        network: the network with its weights; it is switched to evaluation.
-        clips: the clips of the videos to search in.
+        network: the network with its weights; it is put into evaluation mode, which turns dropout off.
+        clips: the clips (short pieces) of the videos to search in.
         ids: the ids of the queries.
         vectors: the vectors of the queries' texts, float32 `(queries, dim)`.
         options: see `PredictOptions`.
@@ -125,9 +126,10 @@ def predict(
 def _over_videos(
     network: LateInteraction, clips: Clips, queries: EncodedQueries, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Return the score of each video for each query, `(queries, videos)`, and the encoding `location` of all clips.
+    """Return the score of each video for each query, `(queries, videos)`, and the location encodings of all clips.
 
-    The encodings, `(clips, D)`, are for finding moments in a video. They are in the order of the videos.
+    The location encodings, `(clips, D)`, are vectors that serve to find a moment in its video. They are in the order of
+    the videos.
     """
     scores = torch.empty((len(queries.retrieval), len(clips.videos)), device=device)
     location = []
@@ -156,7 +158,7 @@ def _in_seconds(spans: ScoredSpans, videos: Sequence[int], clips: Clips) -> list
 
 
 def without_overlap(run: Answers, level: float, moments: int) -> Answers:
-    """Return predictions without those that overlap a better one, and at most `moments` for each query.
+    """Return at most `moments` predictions of each query, leaving out those that overlap a better one.
 
     This is non-maximum suppression: a moment is dropped if its IoU with a better one is above `level`. See
     `scoring.matching.suppression`.

@@ -1,9 +1,9 @@
 """Draw strong negatives for the CroCs loss, from the folder that `reelrank mvmr negatives` makes.
 
-A strong negative is a video that is similar to the query but does not match it, or such a query of a video. The loss
-compares a query with a single clip of each video, because videos are ranked by their most similar clip. For a matching
-moment, this is the clip in the moment that is most similar to the query. For a negative video, it is the most similar
-clip of the whole video.
+A strong negative of a query is a video that is similar to it but does not match. A strong negative of a video is a
+query that is similar to it but does not match. The loss compares a query with a single clip of each video, because
+videos are ranked by their most similar clip. For a matching moment, this is the clip in the moment that is most similar
+to the query. For a negative video, it is the most similar clip of the whole video.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,10 @@ class Rivals:
     ) -> None:
         """Match the queries and videos of the training set with those in the folder of negatives.
 
+        Negatives are similar videos and queries that do not match.
+
         Videos are matched by name, and queries by text. A video that is not in the folder is never drawn as a negative,
-        and no query is drawn as a negative of it.
+        and it gets no negatives.
 
         Args:
             negatives: the contents of the folder.
@@ -76,11 +78,11 @@ class Rivals:
         return fingerprint(forward.probability.numpy(), backward.probability.numpy(), self.rows, self.columns)
 
     def draw(self, batch: Batch, count: int, generator: torch.Generator, *, masked: bool) -> "DrawnNegatives":
-        """Draw strong negatives for the pairs of a batch: videos for each query, and queries for each video.
+        """Draw strong negatives for the pairs of a batch: similar videos and queries that do not match.
 
         Args:
             batch: the pairs of the batch.
-            count: the largest number of videos for a query, and of queries for a video.
+            count: the largest number of videos drawn for a query, and of queries drawn for a video.
             generator: the random generator, on the CPU.
             masked: whether videos that have a moment of the query are left out (TVR-Ranking, C.1).
         """
@@ -116,7 +118,7 @@ class Rivals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnNegatives:
-    """The negatives of a batch of B pairs, with S videos and S queries drawn for each pair.
+    """Negatives of a batch of B pairs: for each pair, S similar videos and S similar queries that do not match.
 
     Attributes:
         potential: bool `(B, B)`: whether the video of pair j may serve as a negative of the query of pair i.
@@ -143,13 +145,15 @@ def crocs_loss(
     queries: EncodedQueries,
     videos: EncodedVideos,
 ) -> Tensor:
-    """Return the CroCs loss of a batch, a scalar; see `CroCsLoss`.
+    """Return the CroCs loss of a batch, a scalar that is low if matching queries and videos are the most similar.
+
+    `CroCsLoss` has the formula.
 
     Args:
         loss: the loss, with its temperature and margin.
         network: the network that encodes the drawn negatives.
         batch: the pairs of the batch.
-        drawn: the strong negatives of these pairs.
+        drawn: the strong negatives of these pairs: similar videos and queries that do not match.
         clips: the clips of all videos.
         vectors: the vectors of all queries in the folder of negatives, float32 `(queries, dim)`.
         queries: the encoded queries of the batch.

@@ -1,7 +1,7 @@
 """Train a model on a release, and predict moments with a trained model; no project is needed.
 
-*Reads* a configuration, a release, features of frames, and negatives. *Writes* a folder for each random seed, or a run:
-a file with the predicted moments of each query.
+*Reads* a configuration, a release, features of frames, and negatives (similar queries and videos that do not match).
+*Writes* a folder for each random seed, or a run: a file with the predicted moments of each query.
 """
 
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ AskedSplit = Literal["val", "test"]
 
 @dataclass(frozen=True, slots=True)
 class PredictReport:
-    """The outcome of writing a run with a trained model.
+    """The outcome of predicting moments with a trained model, and writing them to a run file.
 
     Attributes:
-        out: the run file.
+        out: the run file, which has the predicted moments of each query.
         queries: the number of queries.
         videos: the number of videos that were searched.
         seed: the random seed of the model's training.
@@ -132,7 +132,10 @@ def predict_run(
 
 
 def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
-    """Return the data that training needs, after checking that release, features and negatives fit together."""
+    """Return the data that training needs, after checking that its files fit together.
+
+    The files are the release, the frame features, and the negatives (similar queries and videos that do not match).
+    """
     home, file = Path(settings.release), Path(settings.features)
     training = _training(home, settings.top)
     val = _asked_queries(home / "val.json")

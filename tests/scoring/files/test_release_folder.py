@@ -129,6 +129,10 @@ def test_every_way_of_scoring_takes_a_release(release: Path, runs: Callable[...,
     assert study.warnings[0] == note
     noise = noise_study(StudyInputs(release, two, split="test"), sets=2)
     assert not [warning for warning in noise.warnings if "durations" in warning]
+    split_map = release.parent / "video2dur_idx.json"
+    split_map.write_text(json.dumps({"val": VIDEOS, "test": VIDEOS}))
+    inputs_of_split_map = StudyInputs(release / "test.json", two, videos=split_map)
+    assert noise_study(inputs_of_split_map, sets=2).rows == noise.rows
     inputs = file_inputs(release, [run])
     assert [one.name for one in inputs.sources] == ["test.json", "run.json", "video_corpus.json"]
 

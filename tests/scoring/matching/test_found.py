@@ -26,8 +26,13 @@ def found_of(truth, run, strict=False, least=2):
         queries=QUERIES,
         query=numbers(run, 0),
         rank=np.array(ranks(run), dtype=np.int64),
+        video=numbers(run, 1),
+        start_s=numbers(run, 2),
+        end_s=numbers(run, 3),
         pairs=pair_up(index, *(numbers(run, place) for place in range(4)), arithmetic="exact"),
-        relevance=index.relevance,
+        truth=index,
+        truth_query=np.arange(QUERIES),
+        duration_s=np.empty(0),
         ideal=np.zeros((1, QUERIES)),
         relevant=np.zeros(QUERIES, dtype=np.int64),
         irrelevant=np.zeros(QUERIES, dtype=np.int64),
@@ -35,6 +40,9 @@ def found_of(truth, run, strict=False, least=2):
         strict=strict,
         min_relevance=least,
         abandonment="",
+        persistence=0.8,
+        map_depth=10,
+        highest=4.0,
     )
 
 

@@ -16,6 +16,8 @@ from retrieval import data, plain_iou
 
 K = (1, 2, 3, 10)
 THETA = (0.3, 0.5, 1.0)
+DURATIONS = {"a": 90_020.0, "b": 13.5, "c": 9.0}
+"""Of some drawn moments, the end lies far beyond the end of video b."""
 OPTIONS = st.fixed_dictionaries(
     {
         "gain": st.sampled_from(["linear", "exp2"]),
@@ -57,7 +59,57 @@ def plain_values(moments, rows, options):
     values["momentseeker_map"] = float(
         sum(x * Fraction(sum(map(Fraction, r[:k]))) / k for k, x in enumerate(map(Fraction, r[:5]), 1))
     )
+    for k in K:
+        values[f"union_iou@{k}"] = plain_union_iou(good, rows[:k])
+        for theta in THETA:
+            values |= {
+                f"{name}@{k},{theta}": one for name, one in plain_localised(good, rows[:k], theta, exact).items()
+            }
     return values | plain_didemo(good, rows, exact)
+
+
+def plain_localised(good, rows, theta, exact):
+    """What depends on the pairs that reach theta: of a list of predictions with the relevant moments."""
+    level = Fraction(repr(theta)) if exact == "exact" else theta
+    reaching = [
+        (p, g)
+        for p, row in enumerate(rows)
+        for g, m in enumerate(good)
+        if m["video"] == row[0] and plain_iou(row, m, exact) >= level
+    ]
+    right = len(plain_hits(good, rows, theta, exact))
+    precision, recall = (
+        len({p for p, _ in reaching}) / max(len(rows), 1),
+        len({g for _, g in reaching}) / max(len(good), 1),
+    )
+    kept = [
+        max(0, 1 - abs(rows[p][1] - good[g]["start"]) / DURATIONS[rows[p][0]])
+        * max(0, 1 - abs(rows[p][2] - good[g]["end"]) / DURATIONS[rows[p][0]])
+        for p, g in reaching
+    ]
+    return {
+        "loc_precision": right / max(len(rows), 1),
+        "loc_recall": right / max(len(good), 1),
+        "loc_f1": 2 * right / (len(rows) + len(good)) if good else 0.0,
+        "moment_recall": recall,
+        "cover_f1": 2 * precision * recall / (precision + recall) if reaching else 0.0,
+        "dr": max(kept, default=0.0),
+    }
+
+
+def plain_union_iou(good, rows):
+    """Cut the time of each video at all boundaries, and look which pieces predictions and moments cover."""
+    spans = {"p": [tuple(row[:3]) for row in rows], "g": [(m["video"], m["start"], m["end"]) for m in good]}
+    both = either = Fraction(0)
+    for video in DURATIONS:
+        of_video = {kind: [one[1:] for one in ones if one[0] == video] for kind, ones in spans.items()}
+        of_video = {kind: [one for one in ones if all(map(math.isfinite, one))] for kind, ones in of_video.items()}
+        cuts = sorted({time for ones in of_video.values() for one in ones for time in one})
+        for start, end in pairwise(cuts):
+            covered = [any(s <= start and end <= e for s, e in ones) for ones in of_video.values()]
+            both += (Fraction(end) - Fraction(start)) * all(covered)
+            either += (Fraction(end) - Fraction(start)) * any(covered)
+    return float(both / either) if either else 0.0
 
 
 def plain_didemo(good, rows, exact):
@@ -75,24 +127,35 @@ def plain_didemo(good, rows, exact):
 
 
 def plain_average_precision(good, rows, theta, exact):
-    """Interpolated, over the first ten predictions; each takes the best free moment, the more relevant of equals."""
+    """Interpolated, over the first ten predictions."""
+    right = plain_hits(good, rows[:10], theta, exact)
+    precision = [Fraction(sum(hit <= k for hit in right), k + 1) for k in range(len(rows[:10]))]
+    return sum(max(precision[k:]) for k in right) / Fraction(max(len(good), 1))
+
+
+def plain_hits(good, rows, theta, exact):
+    """Places of right predictions; each takes the best free moment, the more relevant of equals."""
     level = Fraction(repr(theta)) if exact == "exact" else theta
     free, hits = list(good), []
-    for row in rows[:10]:
+    for place, row in enumerate(rows):
         near = [(plain_iou(row, m, exact) if m["video"] == row[0] else 0) for m in free]
         best = max(range(len(free)), key=lambda n: near[n], default=None)
-        hits.append(best is not None and near[best] >= level)
-        if hits[-1]:
+        if best is not None and near[best] >= level:
             free.pop(best)
-    precision = [Fraction(sum(hits[: k + 1]), k + 1) for k in range(len(hits))]
-    return sum(max(precision[k:]) for k, hit in enumerate(hits) if hit) / Fraction(max(len(good), 1))
+            hits.append(place)
+    return hits
 
 
 UNGRADED = [name for name, one in MEASURES.items() if one.threshold is None or one.threshold.values == "theta"]
 
 
+COUNTS_ALL = {"loc_precision", "loc_f1", "cover_f1", "union_iou"}
+"""The measures that a further wrong prediction changes."""
+
+
 def others(truth, run, **options):
-    return evaluate(truth, run, k=K, theta=THETA, measures=UNGRADED, **options)
+    videos = {name: [seconds, number] for number, (name, seconds) in enumerate(DURATIONS.items())}
+    return evaluate(truth, run, videos=videos, **{"k": K, "theta": THETA, "measures": UNGRADED, **options})
 
 
 @settings(max_examples=150, deadline=None)
@@ -125,7 +188,7 @@ def test_impossible_moments_overlap_nothing_where_invalid_is_zero(given_data, ar
 @settings(max_examples=75, deadline=None)
 @given(data())
 def test_values_stay_within_the_bounds_that_their_measure_states(given_data):
-    for row in evaluate(*given_data, k=K)["per_query"].values():
+    for row in others(*given_data, measures=list(MEASURES), mu=THETA)["per_query"].values():
         for key, value in row.items():
             highest = MEASURES[key.partition("@")[0]].highest
             assert 0 <= value <= (math.inf if highest is None else highest + 1e-12)
@@ -145,8 +208,9 @@ def test_the_order_of_the_queries_changes_no_value(given_data, random):
 def test_a_prediction_of_another_video_at_the_end_changes_nothing(given_data, start):
     truth, run = given_data
     longer = {query: [*rows, ["elsewhere", start, start + 5, -1]] for query, rows in run.items()}
-    before = others(truth, run)["per_query"]
-    for query, row in others(truth, longer)["per_query"].items():
+    asked = [name for name in UNGRADED if name not in COUNTS_ALL]
+    before = others(truth, run, measures=asked)["per_query"]
+    for query, row in others(truth, longer, measures=asked)["per_query"].items():
         assert row == pytest.approx(before[query], abs=1e-12)
 
 
@@ -155,7 +219,9 @@ def test_a_prediction_of_another_video_at_the_end_changes_nothing(given_data, st
 def test_irrelevant_truth_changes_no_ungraded_measure(given_data):
     truth, run = given_data
     extra = {"video": "a", "start": 0, "end": 12, "relevance": 0}
-    assert others({query: [extra, *moments] for query, moments in truth.items()}, run) == others(truth, run)
+    before = others(truth, run)["per_query"]
+    for query, row in others({query: [extra, *moments] for query, moments in truth.items()}, run)["per_query"].items():
+        assert row == pytest.approx(before[query], abs=1e-12)
 
 
 @settings(max_examples=50, deadline=None)
@@ -163,7 +229,7 @@ def test_irrelevant_truth_changes_no_ungraded_measure(given_data):
 def test_what_can_only_grow_with_k_grows(given_data):
     # AP may fall with K, NDCG may too; AxIoU is a mean of running maxima, which do not fall.
     for row in others(*given_data)["per_query"].values():
-        for name in ("recall_gt", "recall", "dcg", "axiou"):
+        for name in ("recall_gt", "recall", "dcg", "axiou", "dr", "loc_recall", "moment_recall"):
             by_threshold = {}
             for key, value in row.items():
                 if key.startswith(name + "@"):

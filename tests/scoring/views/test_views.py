@@ -133,8 +133,8 @@ def test_measures_without_a_cut_off_are_rightly_titled_wherever_scores_are_shown
     assert left.value.code in (0, None)
     terminal = capsys.readouterr().out
     lines = [
-        "map@theta: mAP, IoU>=theta; average precision of the first 10",
-        "map@avg: mAP, IoU>=0.5:0.05:0.95; mean of the same over these thresholds",
+        "map@theta: mAP, IoU>=theta (interpolated); average precision of the first predictions (10, or",
+        "map@avg: mAP, IoU>=0.5:0.05:0.95 (interpolated); mean of the same over these thresholds",
         "miou: mIoU; IoU of the first prediction",
     ]
     assert all(line in terminal for line in lines)
@@ -142,12 +142,12 @@ def test_measures_without_a_cut_off_are_rightly_titled_wherever_scores_are_shown
     rows = list(csv.DictReader(SCORE_FORMATS["csv"](summary).splitlines()))
     titles = {row["measure"]: row["title"] for row in rows}
     assert titles == {
-        **{"map@0.5": "mAP, IoU>=0.5", "map@avg": "mAP, IoU>=0.5:0.05:0.95"},
+        **{"map@0.5": "mAP, IoU>=0.5 (interpolated)", "map@avg": "mAP, IoU>=0.5:0.05:0.95 (interpolated)"},
         **{"miou": "mIoU", "axiou@5": "AxIoU@5"},
     }
 
     latex = SCORE_FORMATS["latex"](summary)
-    assert r"\multicolumn{2}{c}{mAP, IoU$\geq\theta$}" in latex
+    assert r"\multicolumn{2}{c}{mAP, IoU$\geq\theta$ (interpolated)}" in latex
     assert r"Run & Queries & $\theta=0.5$ & $\theta=0.5:0.05:0.95$ \\" in latex
     assert "    Run & Queries & mIoU \\\\\n    \\midrule" in latex
 
@@ -166,8 +166,10 @@ def test_every_measure_says_whether_iou_must_reach_or_exceed() -> None:
     assert titles["recall"] == "R@10, IoU>=0.5"
     assert titles["recall_gt"] == "R@10, IoU>0.5 (AxIoU eq. 1)"
     assert titles["axiou_ap"] == "AP@10, IoU>0.5 (AxIoU eq. 4)"
-    assert titles["map"] == "mAP, IoU>=0.5"
-    assert family.MEASURES["map"].title(threshold="avg") == "mAP, IoU>=0.5:0.05:0.95"
+    assert titles["map"] == "mAP, IoU>=0.5 (interpolated)"
+    assert family.MEASURES["map"].title(threshold="avg") == "mAP, IoU>=0.5:0.05:0.95 (interpolated)"
+    assert titles["trec_ap"] == "AP@10, IoU>=0.5 (trec_eval)"
+    assert len(set(titles.values())) == len(titles)
     assert titles["miou"] == "mIoU"
     # The mean of AxIoU over all ranks is not what the field calls mAP.
     assert [name for name, title in titles.items() if "mAP" in title] == ["map"]

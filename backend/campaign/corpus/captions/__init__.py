@@ -1,1 +1,1 @@
-"""Rewrite published captions without names, let leads accept or reject the rewrites, and correct caption texts."""
+"""Replace names in published captions, let leads accept or reject the rewrites, and correct caption texts."""

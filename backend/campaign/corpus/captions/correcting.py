@@ -1,7 +1,8 @@
 """Let leads correct a caption before annotators see its moment or its query.
 
-A caption in use is an accepted rewrite, or a published caption without one. Its text is fixed once an annotator was
-given a pair (query and moment) that has the caption's moment or query.
+A caption in use is an accepted rewrite, or a published caption without one. A query may have been drawn from it.
+Annotators grade pairs of a query and a moment. Once one of them was given a pair with the caption's moment or with that
+query, the text is fixed.
 
 *Reads* captions, queries, pairs, seats, events. *Writes* caption, query, events.
 """
@@ -25,7 +26,7 @@ LONGEST_CAPTION = 1000
 
 @in_charge
 def count_accepted_captions(project: Project, by: Lead | Operator, search: str = "") -> int:
-    """Count the captions in use in which each word of `search` occurs in the text or in the video's name.
+    """Count the captions in use that match `search`: each of its words occurs in the text or in the video's name.
 
     In use are accepted rewrites, and published captions without one.
     """

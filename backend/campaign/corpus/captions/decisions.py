@@ -42,7 +42,7 @@ AHEAD = 30
 
 
 def require_no_queries(db: Database) -> None:
-    """Raise a `ProjectError` if queries were already drawn from the captions, because their texts are fixed then."""
+    """Raise a `ProjectError` if queries were already drawn from the captions; rewrites are fixed from then on."""
     if rows.any_query(db):
         raise ProjectError(said("queries were already drawn from the captions, so their texts are fixed"))
 
@@ -139,7 +139,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
     """Accept rewrites from a CSV file with the columns `caption` (published text) and `rewrite`; for the command line.
 
     Returns:
-        How many captions with a waiting rewrite were decided.
+        How many captions got a decision. Several captions may have the same published text.
 
     Raises:
         InputError: some rows cannot be accepted. The error lists them all, and no row is accepted.
@@ -179,9 +179,9 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 
 
 def _record_decision(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Store a decision on a published text with an event, and return how many captions with this text it covers.
+    """Store the decision on a published text, and log it; return how many captions with this text it covers.
 
-    If `text` is None, the rewrites are rejected. The number is 0 if none of them waits for a decision.
+    `text` is the rewrite to accept; None rejects. The number is 0 if no rewrite of the text waits for a decision.
     """
     with writing(store) as db:
         captions = rows.decide(db, published, text, at=at, by=by)
@@ -198,7 +198,7 @@ def _record_decision(store: Store, published: str, text: str | None, *, at: floa
 
 
 def _text_problem(mapping: Mapping[str, str], text: str) -> str:
-    """Return why a text that a lead wrote cannot be accepted; "" if it can."""
+    """Return why a text that a lead wrote cannot be accepted, such as a name of `mapping` in it; "" if it can."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
     names = names_in(text, mapping, {})

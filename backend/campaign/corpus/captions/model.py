@@ -50,8 +50,8 @@ class RewriteSummary:
 def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     """Cut a text and its changed version into pieces, and mark the pieces whose words differ.
 
-    The result is the pieces of `before` and those of `after`. Joined, they give the texts again. If a text has more
-    than `MOST_WORDS` words, all words count as changed.
+    Return (pieces of `before`, pieces of `after`). The pieces of a text, joined, give the text again. If a text has
+    more than `MOST_WORDS` words, all words count as changed.
 
     >>> before, after = differences("Amy's cat naps.", "A woman's cat naps.")
     >>> [piece.text for piece in (*before, *after) if piece.changed]
@@ -169,6 +169,35 @@ class Usage:
         return (self.tokens_in * price_in + self.tokens_out * price_out) / 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class RewriteReport:
+    """The result of rewriting: how many captions have which status, and which probable names remain.
+
+    `captions` is the number of all captions, the sum of the next four counts. `at_once` and `after_retry` count
+    captions whose rewrite passed the check, at the first attempt or later. `waiting` counts those that need a lead's
+    decision, and `decided` those that already had one. `texts` is the number of distinct texts that were rewritten.
+    `changed` is how many captions got a text other than the published one. `unknown` are (probable name that the name
+    mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever` is the
+    use by all runs with the same model, prompt and temperatures.
+    """
+
+    captions: int
+    texts: int
+    changed: int
+    at_once: int
+    after_retry: int
+    waiting: int
+    decided: int
+    unknown: tuple[tuple[str, int], ...]
+    usage: Usage
+    usage_ever: Usage
+
+    @property
+    def accepted(self) -> int:
+        """The number of captions whose rewrite passed the rewrite check, at the first attempt or a later one."""
+        return self.at_once + self.after_retry
+
+
 class Rewriter(Protocol):
     """Rewrites captions without specifics such as names, in one attempt or several.
 
@@ -234,8 +263,8 @@ class CastLine:
 class RewriteCounts:
     """How many rewritten captions have each status; `accepted`, `waiting` and `rejected` add up to all of them.
 
-    `waiting` ones need a lead's decision. `by_hand` counts accepted rewrites whose text a lead wrote. `retried` counts
-    all rewrites that took more than one attempt.
+    `waiting` counts rewrites that need a lead's decision. `by_hand` counts accepted rewrites whose text a lead wrote.
+    `retried` counts all rewrites that took more than one attempt.
     """
 
     accepted: int
@@ -254,9 +283,9 @@ class RewriteCounts:
 class WaitingRewrite:
     """A rewrite that failed the automatic check and needs a lead's decision.
 
-    `captions` is how many captions have the same published text; one decision covers them all. `caption_id` is the id
-    of the first one's rewrite. `before` and `after` are the published text and the rewrite in pieces, with the
-    differences marked.
+    `published` is the text that was rewritten, and `proposal` the rewrite. `captions` is how many captions have the
+    same published text; one decision covers them all. `caption_id` is the id of the rewrite of the first of them.
+    `before` and `after` are the published text and the rewrite in pieces, with the differences marked.
     """
 
     caption_id: int

@@ -46,7 +46,7 @@ CLEAR = 0.75
 
 
 def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] = ()) -> Known:
-    """Return word lists that help to tell names from ordinary words: first names, ordinary words and two vocabularies.
+    """Return word lists that help to tell names from ordinary words, such as first names and an English dictionary.
 
     Args:
         vocabulary: the words that a sentence encoder knows.
@@ -92,7 +92,7 @@ def _ordinary_words() -> frozenset[str]:
 def _names(listed: object) -> set[str]:
     """Return the entries of a list that are one capitalised word of three letters or more.
 
-    The result is empty if `listed` is no list, as some attributes of Faker's providers are.
+    The result is empty if `listed` is no list; not every attribute of the package Faker is one.
     """
     names = listed if isinstance(listed, Iterable) else ()
     return {name for name in names if isinstance(name, str) and len(name) > 2 and name.isalpha() and name[0].isupper()}

@@ -34,9 +34,10 @@ NO_ANSWER = said("there is no usable rewrite")
 
 @dataclass(frozen=True, slots=True)
 class RewriteVerdict:
-    """The result of checking one rewrite, which passes if `reasons` (against it) is empty.
+    """The result of checking one rewrite: its similarity to the original, and the reasons why it fails.
 
-    `similarity` is the cosine between the vectors of the rewrite and its original; None if there is no rewrite.
+    A rewrite without `reasons` passes. `similarity` is the cosine between the vectors of the rewrite and its original;
+    None if there is no rewrite.
     """
 
     similarity: float | None

@@ -1,4 +1,4 @@
-"""Rewrite published captions without names: generic phrases such as `a woman` replace the names of characters.
+"""Rewrite published captions: replace the names of characters by generic phrases such as `a woman`.
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) rewrites
 each distinct text once. A rewrite that passes the rewrite check is accepted; the others get the rewriter's next
@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.decisions import require_no_queries
-from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, Rewriter, Tagger, Usage
+from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, Rewriter, RewriteReport, Tagger, Usage
 from backend.campaign.corpus.captions.name_mapping import known_words, name_mapping_of
 from backend.campaign.corpus.captions.rewrite_check import ByModel, RewriteCheck, RewriteVerdict
 from backend.campaign.corpus.captions.rows import Rewrite
@@ -40,34 +40,6 @@ from backend.store.connection import writing
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteReport:
-    """The result of rewriting: how many captions were accepted at once or after a retry, wait, or were decided before.
-
-    `captions` is the number of all captions, the sum of `at_once`, `after_retry`, `waiting` and `decided`. `waiting`
-    ones need a lead's decision, and `decided` ones already had one. `texts` is the number of distinct texts that were
-    rewritten. `changed` is how many captions got a text other than the published one. `unknown` are (probable name that
-    the name mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever`
-    is the use by all runs with the same model, prompt and temperatures.
-    """
-
-    captions: int
-    texts: int
-    changed: int
-    at_once: int
-    after_retry: int
-    waiting: int
-    decided: int
-    unknown: tuple[tuple[str, int], ...]
-    usage: Usage
-    usage_ever: Usage
-
-    @property
-    def accepted(self) -> int:
-        """The number of captions whose rewrite passed the rewrite check, at the first attempt or a later one."""
-        return self.at_once + self.after_retry
-
-
-@dataclass(frozen=True, slots=True)
 class ByRules:
     """Rewrites captions by rules and a name mapping, in one attempt; satisfies the protocol `Rewriter`.
 
@@ -82,17 +54,17 @@ class ByRules:
 
     @property
     def attempts(self) -> int:
-        """Always 1, because the same rules give the same result."""
+        """The largest number of attempts for a caption: always 1, because the same rules give the same result."""
         return 1
 
     @property
     def usage(self) -> Usage:
-        """Always zero, because the rules ask no language model."""
+        """The requests and tokens that this object has used: always 0, because the rules ask no language model."""
         return Usage()
 
     @property
     def usage_ever(self) -> Usage:
-        """Always zero, because the rules ask no language model."""
+        """The requests and tokens that all runs have used: always 0, because the rules ask no language model."""
         return Usage()
 
     def version(self, attempt: int = 1) -> str:
@@ -127,7 +99,7 @@ def rewrite_captions(
     now: float,
     progress: Progress | None = None,
 ) -> RewriteReport:
-    """Rewrite every published caption without names, except those that a lead has decided on. Replace earlier rewrites.
+    """Replace the names in every published caption, except those that a lead has decided on. Replace earlier rewrites.
 
     Args:
         project: the project, with captions.
@@ -220,9 +192,9 @@ def _rewrite_all(
 
 
 def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> Rewrite:
-    """Return the database row for the rewrite of one caption, accepted if the outcome has no reason against it.
+    """Return the database row for the rewrite of one caption; it is accepted if it passed the check.
 
-    If there is no rewrite, the row has the published text, and waits for a lead's decision.
+    If the rewriter gave no text, the row has the published text, and waits for a lead's decision.
     """
     return Rewrite(
         source=caption,

@@ -126,14 +126,14 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
 
 
 def any_query(db: Database) -> bool:
-    """Return whether queries were drawn; the texts of captions are fixed from then on."""
+    """Return whether any query was drawn from the captions; rewrites are fixed from then on."""
     return db.conn.execute("SELECT 1 FROM query LIMIT 1").fetchone() is not None
 
 
 def kept_answers(db: Database, rewriter: str) -> dict[str, str]:
-    """Map each text to the language model's stored rewrite of it; empty if the model gave no usable rewrite.
+    """Map each text that a language model was asked to rewrite to its stored answer.
 
-    `rewriter` is the version: model, prompt and temperature.
+    An answer is empty if the model gave no usable rewrite. `rewriter` is the version: model, prompt and temperature.
     """
     return dict(db.conn.execute("SELECT text, answer FROM rewrite_answer WHERE rewriter = ?", [rewriter]).fetchall())
 
@@ -263,7 +263,7 @@ def decide(db: Database, published: str, text: str | None, *, at: float, by: Ann
 
 
 def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
-    """Return this lead's last decision on a rewrite that was not undone; None if there is none."""
+    """Return the last decision on a rewrite that this lead made and did not undo; None if there is none."""
     row = db.conn.execute(
         f"SELECT c.caption_id, trim(s.text), iif(c.accepted, c.text, NULL) FROM {_WITH_SOURCE} "
         # Of captions decided together, an accepted one shows the decision: others may be rejected as duplicates.
@@ -310,7 +310,7 @@ _HANDED_OUT = (
 
 
 def count_accepted(db: Database, search: str) -> int:
-    """Count the captions in use in which each word of `search` occurs in the text or in the video's name.
+    """Count the captions in use that match `search`: each of its words occurs in the text or in the video's name.
 
     In use are accepted rewrites, and published captions without one.
     """
@@ -324,7 +324,11 @@ def count_accepted(db: Database, search: str) -> int:
 
 
 def accepted_captions(db: Database, search: str, first: int, most: int) -> list[AcceptedCaption]:
-    """Return at most `most` captions that `count_accepted` counts, sorted by video and time; skip the first `first`."""
+    """Return at most `most` captions in use that match `search`, sorted by video and time; skip the first `first`.
+
+    In use are accepted rewrites, and published captions without one. A caption matches if each word of `search` occurs
+    in its text or in its video's name.
+    """
     where, words = _search_condition(search)
     order = "ORDER BY v.name, m.start_s, c.caption_id"
     page = (

@@ -58,7 +58,8 @@ class DescribeEvent:
 
     `key` identifies the action, so that sending it twice changes nothing. `description` is a key that the browser made
     for the description, and `video` the id of the video as text. `start_s` is the time of the first frame marked, and
-    `end_s` that of the first frame after the moment. Both are in seconds on the video's time line.
+    `end_s` that of the first frame after the moment. Both are in seconds on the video's time line. `elapsed_ms` and
+    `active_ms` say how long the annotator worked on it.
     """
 
     key: str
@@ -122,11 +123,11 @@ class DescribeAnswer:
 class VideoWork:
     """A video that one annotator may describe, with what the page shows about it.
 
-    `key` is its id as text. `clip` is the address of the whole video as a clip, which starts at 0. `frames` is the
+    `key` is its id as text. `clip` is the address of the whole video as a clip whose times start at 0. `frames` is the
     address of a list of the times of all frames, in seconds; the first time may differ from 0. `shots` and `taken`
     (what others described) are spans in seconds. `mine` are this person's descriptions. `wanted` is how many
-    descriptions by all people together the video should have, None if there is no limit; `written` is how many it has.
-    `ready` means that the clip exists; otherwise the first request has to wait until it is made.
+    descriptions the video should have from all people together, None if there is no limit; `written` is how many it
+    has. `ready` means that the clip exists; otherwise the first request has to wait until it is made.
     """
 
     key: str
@@ -147,8 +148,8 @@ class VideoWork:
 class DescribingGuideline:
     """A version of the instructions for describers, one rule a line.
 
-    `seen` means that this person was shown this version. `reason` says why it replaced the one before, `since` when
-    (seconds since 1970), and `by` who wrote it.
+    `seen` means that this person was shown this version. `reason` says why it replaced the earlier version. `since` is
+    the time when it did, in seconds since 1970. `by` is the name of the author.
     """
 
     version: int
@@ -205,7 +206,7 @@ class DescribingChoice:
 
 
 class DescriptionSort(StrEnum):
-    """By what the lead's list of descriptions is sorted."""
+    """The sort key of the lead's list of descriptions."""
 
     AGE = ""
     """By arrival, the oldest first."""
@@ -247,7 +248,7 @@ class DescriptionLine:
 
 @dataclass(frozen=True, slots=True)
 class SameSeconds:
-    """Something that shows nearly the same seconds as a given description: another description, or a moment.
+    """Another description, or a moment of the project, that shows nearly the same seconds as a given description.
 
     For a moment of the project, `sentence` has its captions, and `description` is empty. For a description,
     `description` is its key, and `moment_id` is None unless it was accepted as a moment.
@@ -266,8 +267,8 @@ class SameSeconds:
 class DescriptionReview:
     """A description (a marked moment with its sentence), with all that a lead needs to accept it or send it back.
 
-    `sentence` is the author's, and `caption` the text that a lead accepted; empty before. `revision` counts the
-    author's changes, from 1. `words` is the comment with which a lead sent it back. `notes` are hints about the
+    `sentence` is the author's text. `caption` is the text that a lead accepted; empty until then. `revision` counts the
+    author's versions, from 1. `words` is the comment with which a lead sent it back. `notes` are hints about the
     sentence. `beside` lists other moments and descriptions of the same seconds (IoU 0.7 or more). `last` is (last
     action, who did it, when in seconds since 1970).
     """

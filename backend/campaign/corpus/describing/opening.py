@@ -1,7 +1,7 @@
 """Let leads open and close describing, choose who may describe which videos, and write the guideline for it.
 
-In describing, annotators mark moments in videos and write a sentence for each. Work that is still in a browser when
-describing is closed is saved when it arrives. All versions of the guideline are kept.
+In describing, annotators mark moments in videos and write a sentence for each. If a browser still holds unsent work
+when describing is closed, the work is saved when it arrives. All versions of the guideline are kept.
 
 *Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events.
 """

@@ -177,7 +177,8 @@ def accept_description(
 
     Raises:
         Overtaken: its author or another lead has changed it since `seen`.
-        ProjectError: there is no such description, the sentence is empty or too long, or `into` shows other seconds.
+        ProjectError: there is no such description, the sentence is empty or too long, or the moment `into`
+            shows other seconds.
     """
     with writing(project.store) as db:
         row = _require_row(db, lead, key, DescriptionAct.ACCEPTED, seen, now)

@@ -114,7 +114,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
 def author_view(
     project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]
 ) -> list[MyDescription]:
-    """Return descriptions as their author sees them, each with hints such as that the sentence may contain a name.
+    """Return descriptions as their author sees them, each with hints, for example that the sentence may contain a name.
 
     `person` is the author of all `rows`.
     """
@@ -148,7 +148,7 @@ def author_view(
 def usable_name_mapping(project: Project) -> dict[str, str]:
     """Return the phrases that replace character names, to give hints about names in sentences.
 
-    The result is empty if `cast.csv` or the settings have errors, because other commands report these.
+    The result is empty if `cast.csv` or the settings have errors. Those are not reported here.
     """
     try:
         return name_mapping_of(project)

@@ -17,7 +17,7 @@ from backend.campaign.corpus.importing.model import (
     END_SLACK_S,
     CaptionedMoment,
     ImportOptions,
-    LeftOut,
+    ImportReport,
     Parsed,
     Trouble,
     VideoTrouble,
@@ -36,32 +36,6 @@ from backend.media.sources import USUAL_FPS, VideoFacts
 from backend.media.video_folder import EXTENSIONS
 from backend.store import events
 from backend.store.connection import reading, writing
-
-
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    """The result of an import, with notes for the person who imports.
-
-    `taken` are the numbers of accepted videos, moments and captions in the file. `videos`, `moments` and `captions`
-    count those of them that are new in the project. `measured` counts videos whose files were measured. `merged` counts
-    entries that repeat an earlier one, and `left_out` lists entries that were not imported, with reasons. `dry_run`
-    means that nothing was written; the report says what an import would write. `troubles` are problems of videos. The
-    moments of such a video are left out only if the duration of the video is unknown. `decoded` means that every frame
-    of the measured videos was decoded, to find damage.
-    """
-
-    format: str
-    taken: tuple[int, int, int]
-    videos: int
-    moments: int
-    captions: int
-    measured: int
-    merged: int
-    left_out: tuple[LeftOut, ...]
-    notes: tuple[str, ...]
-    dry_run: bool
-    troubles: tuple[VideoTrouble, ...] = ()
-    decoded: bool = False
 
 
 def import_file(
@@ -225,8 +199,8 @@ def _durations(
 ) -> _Durations:
     """Return the duration of every video that the annotation file names.
 
-    A measured duration is preferred to the project's, and that to the file's. `unseen` are the names of videos that
-    could not be measured; no problem is reported if such a video has no duration.
+    A duration measured now comes first, then the one that the project has stored, then the one in the file. `unseen`
+    are the names of videos that could not be measured; no problem is reported if such a video has no duration.
     """
     with reading(project.store) as db:
         known = {new_names.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}

@@ -58,7 +58,7 @@ def measure(
         videos: maps each video's name to its source.
         decode: whether to decode every frame, to find damage. None does so if the files are local and small; see
             `survey`.
-        where: where videos are measured; see `survey`.
+        where: the processes or the cluster that measure; None for processes on this machine.
         progress: called with (videos measured, all).
     """
     with reading(project.store) as db:
@@ -96,7 +96,7 @@ def measure_named(
         progress: see `measure`.
 
     Raises:
-        InputError: no video can be measured. It gives the reason for each video, at the first row that names the video.
+        InputError: no video can be measured. The error has the reason for each video, and the first row that names it.
     """
     first: dict[str, CaptionedMoment] = {}
     for moment in moments:

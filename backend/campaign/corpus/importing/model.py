@@ -133,6 +133,32 @@ class RegisterReport:
         return sum(video.new for video in self.videos)
 
 
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """The result of an import, with notes for the person who imports.
+
+    `taken` are the numbers of accepted videos, moments and captions in the file. `videos`, `moments` and `captions`
+    count those of them that are new in the project. `measured` counts videos whose files were measured. `merged` counts
+    entries that repeat an earlier one, and `left_out` lists entries that were not imported, with reasons. `dry_run`
+    means that nothing was written; the report says what an import would write. `troubles` are problems of videos. The
+    moments of such a video are left out only if the duration of the video is unknown. `decoded` means that every frame
+    of the measured videos was decoded, to find damage.
+    """
+
+    format: str
+    taken: tuple[int, int, int]
+    videos: int
+    moments: int
+    captions: int
+    measured: int
+    merged: int
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+    dry_run: bool
+    troubles: tuple[VideoTrouble, ...] = ()
+    decoded: bool = False
+
+
 CORPUS_IMPORTED = Event(
     "corpus_imported",
     EventGroup.MATERIAL,

@@ -45,7 +45,7 @@ def video_durations(db: Database) -> dict[str, float]:
 
 
 def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
-    """Map the id of each published caption that has one in its corpus to (video, start_s, end_s, text)."""
+    """Map the ids that captions have in their published corpora to (video, start_s, end_s, text) of the caption."""
     rows = db.conn.execute(
         "SELECT c.external_id, v.name, m.start_s, m.end_s, c.text FROM caption c "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -87,7 +87,7 @@ def add_moments(
     """Insert the moments that the project lacks, with their videos and captions.
 
     Args:
-        db: the connection, inside `writing`.
+        db: the database, in a write transaction.
         moments: checked moments.
         durations: the duration in seconds of every video named in `moments`.
         facts: measurements of the videos whose files were found, by name.
@@ -121,7 +121,7 @@ def add_spans(
     """Insert moments without captions where the project lacks them; return the ids of all given moments by span.
 
     Args:
-        db: the connection, inside `writing`.
+        db: the database, in a write transaction.
         spans: (video, start_s, end_s) in videos of the project.
         origin: where the moments come from, such as `imported`, as the table stores it.
     """

@@ -1,7 +1,7 @@
 """Check the moments of an annotation file, merge repeated ones, and match videos that the file names differently.
 
-If a user wrote the file, one impossible moment makes the whole file refused, because the user can correct it. The file
-of a published corpus cannot be corrected, so its impossible moments are left out and counted.
+A file that a user wrote is refused if one moment is impossible, because the user can correct it. The file of a
+published corpus cannot be corrected, so its impossible moments are left out and counted.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What makes a moment impossible: `why` is the kind of fault, for counting; `message` has this moment's numbers."""
+    """What makes a moment impossible: `why` names the kind of fault, and `message` describes it for this moment."""
 
     why: str
     message: str
@@ -42,8 +42,8 @@ def finish(
         moments: the moments as the file gives them, unchecked.
         problems: problems found earlier, which are reported together with the new ones.
         file: the name of the file, for messages.
-        published: whether the file is of a published corpus. Its impossible moments are left out; otherwise they make
-            the file refused.
+        published: whether the file is of a published corpus, whose impossible moments are left out. Any other file is
+            refused because of them.
         notes: remarks made earlier, which are passed on.
         left_out: entries left out earlier, which are passed on.
         end_slack_s: how many seconds a moment may end after the end of its video.

@@ -18,7 +18,8 @@ from backend.core.messages import said
 class Origin(StrEnum):
     """Where a moment comes from: an annotation file, detected shots, windows, an annotator's description, or runs.
 
-    `POOLED` ones are predictions of systems' runs. Moments that a lead adds or changes by hand count as `IMPORTED`.
+    `POOLED` moments are predictions in the runs of search systems. Moments that a lead adds or changes by hand count as
+    `IMPORTED`.
     """
 
     IMPORTED = "imported"
@@ -43,7 +44,8 @@ class ByShots:
 class ByWindows:
     """Options for making moments of fixed lengths that cover a whole video.
 
-    `lengths_s` are the lengths in seconds. Each window begins `stride` times its length after the one before.
+    `lengths_s` are the lengths in seconds. `stride` is the distance between the starts of two successive windows, as a
+    fraction of their length.
     """
 
     lengths_s: tuple[float, ...] = (5.0, 10.0, 20.0)

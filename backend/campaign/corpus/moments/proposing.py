@@ -2,7 +2,8 @@
 
 *Reads* the video files (for shots). *Writes* shot, moment, one event. The shots of each video are stored as soon as
 they are found, so that a restarted command continues with the other videos. The moments are written in one transaction.
-Earlier proposals of the same kind are removed, unless something uses them. Moments that a lead changed stay.
+New moments from shots replace earlier ones from shots, and new windows replace earlier windows. Moments that are in use
+or that a lead changed stay.
 """
 
 import os
@@ -42,7 +43,8 @@ def propose_moments(
 ) -> ProposeReport:
     """Make moments for videos of the project, from detected shots or as windows of fixed lengths.
 
-    Moments of the same kind from an earlier run are removed, unless something uses them.
+    New moments from shots replace earlier ones from shots, and new windows replace earlier windows. Moments that
+    something uses stay.
 
     Args:
         project: the project.
@@ -92,7 +94,7 @@ def propose_moments(
 def _shots(
     project: Project, videos: Sequence[str], durations: dict[str, float], where: Where | None, progress: Steps | None
 ) -> tuple[dict[str, list[model.Span]], list[Problem]]:
-    """Return the shots of each video by name, and a problem for each video without a file or that cannot be read.
+    """Return the shots of each video by name, and a problem for each video whose file is missing or unreadable.
 
     Stored shots are used. The shots of other videos are detected, several videos at once, and stored.
     """
@@ -156,5 +158,5 @@ def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[m
 
 
 def _detector(facts: VideoFacts) -> str:
-    """Return a key of the shot detector's version and the video's content, to detect outdated stored shots."""
+    """Return a text that changes with the detector's version or the video's content, to find outdated stored shots."""
     return f"{DETECTOR} of {facts.sha256[:16]}"

@@ -25,12 +25,15 @@ def shots(db: Database, video: str) -> list[Span]:
 
 
 def detectors(db: Database) -> dict[str, str]:
-    """Map the name of each video with stored shots to the key of the detector and content that they come from."""
+    """Map the name of each video with stored shots to the text that tells how they were detected; see `set_shots`."""
     return dict(db.conn.execute("SELECT v.name, min(s.detector) FROM shot s JOIN video v USING (video_id) GROUP BY 1"))
 
 
 def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) -> None:
-    """Store the detected shots of a video, replacing earlier ones."""
+    """Store the detected shots of a video, replacing earlier ones.
+
+    `detector` is a text that names the detector's version and the video's content.
+    """
     video_id = db.conn.execute("SELECT video_id FROM video WHERE name = ?", [video]).fetchone()[0]
     db.conn.execute("DELETE FROM shot WHERE video_id = ?", [video_id])
     db.conn.executemany(

@@ -266,10 +266,11 @@ def next_batch(
 ) -> tuple[BatchId, bool] | None:
     """Return the batch from which an annotator should take pairs next; None if there is none.
 
-    The result is (batch, value of `politely` for `claimable`). Batches with a pair that needs only its last grade come
-    first, then batches in the order in which queries are graded. Only batches with a pair for this annotator count.
-    From a batch in which two others are grading, only pairs that need a third or later grade are taken, unless nothing
-    else is left.
+    The result is (batch, `politely`). If `politely` is True, `claimable` leaves the first and second grades in a batch
+    to two others who are grading there. It is False if no batch has two others, or if nothing else is left to take.
+
+    Batches with a pair that needs only its last grade come first, then batches in the order in which queries are
+    graded. Only batches with a pair for this annotator count.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.
@@ -331,7 +332,7 @@ def batch_progress(
 
 
 def waiting_for(db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float) -> int:
-    """Count the pairs that this annotator cannot grade now only because others have them, and may grade later."""
+    """Count the pairs that others hold now, and that this annotator may grade if they become free."""
     only = query_condition(assignment, "q")
     with_query = "JOIN query q USING (query_id) " if only else ""
     row = db.conn.execute(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlite3 import Row
 
 from backend.campaign.corpus.importing.rows import WHOLE
-from backend.campaign.judging.model import GRADE_REFUSED, MyReply
+from backend.campaign.judging.model import GRADE_REFUSED, Judgement, MyReply
 from backend.campaign.judging.rows.seats import GOLD_SEAT_NO, GRADED, Seat
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
@@ -13,6 +13,13 @@ from backend.store.engine import Database, insert_returning_id
 
 _PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, {WHOLE}"
 _OF_PAIR = "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
+
+_JUDGEMENT = (
+    "j.pair_id, j.annotator_id, j.grade, (j.seat_no + 1) / 2, "
+    "strftime('%Y-%m-%dT%H:%M:%SZ', j.graded_at, 'unixepoch'), j.active_ms, j.elapsed_ms, j.contexts, j.simulated"
+)
+"""The columns of a judgement in the raw annotations of a release."""
+_IN_ORDER = "ORDER BY p.query_id IS NULL, p.query_id, p.rank, j.pair_id, j.seat_no"
 
 
 # The newest reply to each note of the person, for pairs that nobody can grade or correct any more.
@@ -79,8 +86,8 @@ def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, An
     """Look up whether a grade was stored or refused; `key` identifies the key press that gave it.
 
     Returns:
-        (pair, annotator) of the stored grade, None if it was not stored; and the reason why it was refused for this
-        pair, None if it was not.
+        Two values. The first is (pair, annotator) of the stored grade; None if no grade was stored. The second is the
+        reason for which the grade was refused at this pair; None if it was not refused.
     """
     owner, why = None, None
     for row in db.conn.execute(
@@ -209,17 +216,51 @@ def released_grades(
     """Yield the current grades for a release.
 
     Each is (pair, annotator, grade, round, time in UTC, active_ms, elapsed_ms, contexts, simulated). Rounds count from
-    1: the first two grades, then two more if these disagree, then two more if a lead asks for them. Pairs that were
-    only graded to find out how deep judging must go (probes) are left out.
+    1: the first two grades, then two more if these disagree, then two more if a lead asks for them. `contexts` is how
+    often the person watched the seconds around the moment. Pairs that were only graded to find out how deep judging
+    must go (probes) are left out.
     """
     rows = db.conn.execute(
-        "SELECT pair_id, annotator_id, grade, (seat_no + 1) / 2, "
-        "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, contexts, "
-        f"simulated FROM standing JOIN pair p USING (pair_id) WHERE pair_id NOT IN {PROBE_PAIRS} "
-        "ORDER BY p.query_id IS NULL, p.query_id, p.rank, pair_id, seat_no"
+        f"SELECT {_JUDGEMENT} FROM standing j JOIN pair p USING (pair_id) "
+        f"WHERE pair_id NOT IN {PROBE_PAIRS} {_IN_ORDER}"
     )
     for r in rows:
         yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], r[8]
+
+
+def all_judgements(db: Database, *, revisions: bool, names: bool, first: int, most: int) -> list[Judgement]:
+    """Return the current judgements in the order of a release, with `revisions` also those that were corrected.
+
+    Judgements of probes are included. The field `name` is None unless `names` is true. The first `first` judgements are
+    skipped, and at most `most` are returned; all if `most` is below 0.
+    """
+    current = "SELECT max(l.revision) FROM judgement l WHERE l.pair_id = j.pair_id AND l.seat_no = j.seat_no"
+    rows = db.conn.execute(
+        f"SELECT {_JUDGEMENT}, p.query_id, a.name, j.revision, j.revision = ({current}), j.imported, "
+        f"j.pair_id IN {PROBE_PAIRS} FROM {'judgement' if revisions else 'standing'} j JOIN pair p USING (pair_id) "
+        f"JOIN annotator a USING (annotator_id) {_IN_ORDER}, j.revision LIMIT :most OFFSET :first",
+        {"most": most, "first": first},
+    )
+    return [
+        Judgement(
+            pair_id=PairId(r[0]),
+            query_id=r[9],
+            annotator=AnnotatorId(r[1]),
+            name=r[10] if names else None,
+            grade=r[2],
+            round=r[3],
+            revision=r[11],
+            current=bool(r[12]),
+            graded_at=r[4],
+            active_ms=r[5],
+            elapsed_ms=r[6],
+            contexts=r[7],
+            simulated=bool(r[8]),
+            imported=bool(r[13]),
+            probe=bool(r[14]),
+        )
+        for r in rows
+    ]
 
 
 def note_on(db: Database, pair_id: PairId, me: AnnotatorId) -> str:

@@ -190,7 +190,7 @@ def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now
     """Return what another annotator did with a pair after a person graded it; None if nobody did anything.
 
     Either somebody graded the pair later, or somebody who was asked for a further grade has the clip on screen. A clip
-    that is only loaded ahead does not count. Nor does a clip if the time reserved for grading it is over.
+    that is only loaded ahead does not count, and neither does one whose reservation has run out.
     """
     graded, shown = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "

@@ -86,8 +86,8 @@ class HeldPair:
 class Seat:
     """The seat of one annotator at one pair, their place to grade it.
 
-    A `judged` seat has a grade and stays with this person for good. If it is `gold`, the pair is a gold question (a
-    hidden pair with a known grade), and its grade is no judgement.
+    `claimed_at` is when they took it. A `judged` seat has a grade and stays with this person for good. If it is `gold`,
+    the pair is a gold question (a hidden pair with a known grade), and its grade is no judgement.
     """
 
     pair_id: PairId
@@ -297,10 +297,10 @@ def open_second_round(db: Database, pair_id: PairId) -> bool:
 
 
 def close_second_round(db: Database, pair_id: PairId) -> bool:
-    """Remove the seats (places for annotators) for a pair's third and later grades that have no grade yet.
+    """Remove a pair's seats (places for annotators) beyond the first two, unless they have a grade.
 
-    Whoever has such a seat has not seen the pair yet. Once they have seen it, `annotator_has_gone_on` forbids the
-    correction that would remove their seat. Return whether any seat was removed.
+    Return whether any seat was removed. This happens when a correction makes the first two grades agree. A holder of
+    such a seat has not seen the pair yet; otherwise `annotator_has_gone_on` would have forbidden the correction.
     """
     cursor = db.conn.execute(
         "DELETE FROM seat WHERE pair_id = ? AND seat_no > ? AND (annotator_id IS NULL OR lease_until IS NOT NULL)",

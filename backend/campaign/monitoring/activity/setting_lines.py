@@ -10,7 +10,7 @@ from backend.campaign.qualification.exam.model import EXAM_ENDED, EXAM_SET
 from backend.campaign.qualification.gold.questions import GOLD_ENDED, GOLD_SET
 from backend.campaign.qualification.guideline.practice_pairs import TUTORIAL_SWITCHED
 from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN
-from backend.campaign.setup.project.model import Campaign, GuidelineVersion, Terms
+from backend.campaign.setup.project.model import GuidelineVersion, StoredSettings, Terms
 from backend.campaign.setup.project.settings import BY_KEY, ProjectSettings
 from backend.core.events import Event
 from backend.core.messages import said, said_n
@@ -36,7 +36,7 @@ class CurrentSettings:
     """
 
     file: ProjectSettings
-    campaign: Campaign
+    campaign: StoredSettings
     guideline: GuidelineVersion
     worded: Since
     """When the words of the grades were last changed, and by whom."""

@@ -121,6 +121,8 @@ class FoundPair:
     """None where only runs found the moment."""
     verdict: Verdict
     relevance: int | None
+    mean: float | None
+    """Mean of the two grades that decided the relevance, before rounding; None where no grades did."""
 
 
 @dataclass(frozen=True, slots=True)

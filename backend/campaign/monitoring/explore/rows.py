@@ -106,12 +106,13 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
     where, values = _where(part, highest)
     rows = db.conn.execute(
         "SELECT p.pair_id, q.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, "
-        f"coalesce(c.verdict, 'open'), c.relevance {_FOUND} WHERE {where} "
+        f"coalesce(c.verdict, 'open'), c.relevance, c.mean {_FOUND} WHERE {where} "
         "ORDER BY q.position, p.rank LIMIT :most OFFSET :first",
         {**values, "first": first, "most": most},
     )
     return [
-        FoundPair(PairId(r[0]), QueryId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], Verdict(r[8]), r[9]) for r in rows
+        FoundPair(PairId(r[0]), QueryId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], Verdict(r[8]), r[9], r[10])
+        for r in rows
     ]
 
 

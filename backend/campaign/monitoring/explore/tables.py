@@ -5,6 +5,8 @@
 
 from collections.abc import Sequence
 
+from backend.campaign.judging.model import Judgement
+from backend.campaign.judging.rows import judgements
 from backend.campaign.monitoring.explore import rows, rules
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
@@ -126,6 +128,30 @@ def found_pair_count(project: Project, by: Lead | Operator, part: PairPart) -> i
     """Count the pairs that fulfil the conditions in `part`."""
     with reading(project.store) as db:
         return rows.found_count(db, part, project_rows.campaign(db).scale.highest)
+
+
+@in_charge
+def list_judgements(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    revisions: bool = False,
+    names: bool = False,
+    first: int = 0,
+    most: int = -1,
+) -> list[Judgement]:
+    """Return the judgements of all pairs, sorted by query, rank and round as in a release.
+
+    Args:
+        project: the project.
+        by: the person who asks for them.
+        revisions: also return grades that their annotator corrected later, each before its correction.
+        names: also tell the annotators' names. A release has their numbers only.
+        first: how many judgements to skip.
+        most: how many judgements to return at most; below 0, all.
+    """
+    with reading(project.store) as db:
+        return judgements.all_judgements(db, revisions=revisions, names=names, first=first, most=most)
 
 
 def explored_csv(

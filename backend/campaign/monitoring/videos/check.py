@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.corpus.importing.importing import ImportReport, import_file
+from backend.campaign.corpus.importing.importing import import_file
 from backend.campaign.corpus.importing.measuring import find_by_content, measure, register_folder
-from backend.campaign.corpus.importing.model import ImportOptions, RegisterReport, Trouble, VideoTrouble
+from backend.campaign.corpus.importing.model import ImportOptions, ImportReport, RegisterReport, Trouble, VideoTrouble
 from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.allowed_folders import proven_videos, require_allowed

@@ -1,1 +1,1 @@
-"""Check answers to pairs whose right grade is known: in the exam, gold questions and practice pairs."""
+"""Check annotators' answers to pairs whose right grade is known: exam items, gold questions and practice pairs."""

@@ -43,7 +43,7 @@ class KeyFile:
 def read_key(db: Database, key_file: KeyFile, *, now: float) -> list[KeyItem]:
     """Return the pairs of an answer key file, each with its right grade and explanation.
 
-    Every pair must be settled or discarded, so that no annotator may still grade it.
+    Grading must have ended for every pair: it has a final grade, or was discarded without one.
 
     Raises:
         InputError: the file has problems, all of which are listed.

@@ -52,7 +52,7 @@ class Fitness:
     held_until: float | None
 
     def correctable_s(self, now: float) -> float:
-        """Return for how many more seconds the last annotator may correct their grade; 0 or less if they may not.
+        """Return for how many more seconds the newest grade may be corrected; 0 or less if it may not.
 
         If a lead decided the relevance, no grade can be corrected.
         """
@@ -104,7 +104,7 @@ def count_excluded(db: Database, *, now: float) -> dict[GoldExclusion, int]:
 
 
 def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
-    """Return why a pair in a lead's answer key file cannot be used; an empty text if it can."""
+    """Return why a pair may not be in a lead's answer key file; an empty text if it may."""
     row = db.conn.execute(
         f"SELECT c.verdict, v.path IS NULL, f.reason, {ON_A_DESK}, {_IS_EXAMPLE} "
         f"FROM pair p {CLIP} LEFT JOIN consensus c USING (pair_id) WHERE p.pair_id = :pair",

@@ -1,16 +1,17 @@
 """Compute, explain and store the answer key of an exam; turn exam answers into judgements (stored grades).
 
-*Reads* attempts, answers, seats. *Writes* exam, judgements, seats, consensus, agenda, events.
+*Reads* attempts, answers, seats (annotators' places on a pair). *Writes* exam, judgements, seats, consensus, agenda
+(batches with free seats), events.
 
-An exam may ask open pairs, which nobody has graded. Its answer key is computed once, from answers that were given
-without knowing the right grades. Then everybody who has handed in sees their result. Everybody else takes the exam with
-this key.
+An exam may ask open pairs, which nobody has graded. Its answer key is then computed once, from answers that were given
+without knowing the right grades. Everybody who has handed in now sees their result. Annotators who take the exam later
+get the same key.
 
-Answers about open pairs can also become judgements. Only answers of first attempts that were handed in qualify. Grades
-given after an explanation never count, and neither does a lead's key. A pair takes at most two answers, one for each
-first-round seat (place for an annotator) that is still free. `rules.marking.spread` chooses whose answers, without
-looking at any grade. Then the consensus rule settles the pair as usual. Such a judgement keeps the time of its answer;
-its event key begins with `FROM_EXAM`.
+Answers about open pairs can also become judgements. They must be from a first attempt that was handed in, and given
+before any explanation. Answers of leads never become judgements. Each pair takes at most two answers, because its first
+round has two seats. `rules.marking.spread` chooses whose answers, without looking at any grade. Then the consensus rule
+derives the final grade of the pair from its grades, as usual. Such a judgement keeps the time of its answer; its event
+key begins with `FROM_EXAM`.
 """
 
 from collections import Counter, defaultdict
@@ -42,8 +43,8 @@ FEWEST = 2
 class KeyReport:
     """A summary of an answer key that was stored.
 
-    `finished` annotators had handed in the exam. `items` is how many items have a right grade. `grades` counts these
-    items by their right grade, from the lowest grade to the highest.
+    `finished` is how many annotators had handed in the exam. `items` is how many items have a right grade. `grades`
+    counts these items by their right grade, from the lowest grade to the highest.
     """
 
     finished: int
@@ -106,13 +107,12 @@ def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None
 
 @permissions.in_charge
 def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "", now: float) -> KeyReport:
-    """Store the answer key of the current exam: for each item, the median of everybody's grade.
+    """Store the answer key of the current exam: for each item, the median of the annotators' grades.
 
-    Only first attempts that were handed in count. An item that nobody could grade, because its clip could not be shown,
-    leaves the exam.
+    If the exam takes its key from a lead, the lead's own grades are stored instead. Only first attempts that were
+    handed in count. An item that nobody could grade, because its clip could not be shown, gets no right grade.
 
-    If a lead's own grades are the key, it is normally stored when the lead hands it in. A key with which somebody could
-    pass the exam by guessing is stored only here, and needs a reason.
+    If somebody could pass the exam with this key by guessing, it is stored only with a reason.
 
     Args:
         project: the project.
@@ -210,8 +210,8 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 class UsedReport:
     """How many answers of an exam became judgements (stored grades).
 
-    `judgements` answers about `pairs` pairs became judgements. `people` annotators had handed in the exam; each gave at
-    least `fewest` and at most `most` of these judgements.
+    `judgements` is the number of these answers, and `pairs` the number of pairs that they are about. `people` is how
+    many annotators had handed in the exam. Each of them gave at least `fewest` and at most `most` of these judgements.
     """
 
     pairs: int

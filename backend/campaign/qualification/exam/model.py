@@ -41,7 +41,7 @@ class ExamKey(StrEnum):
 
     @property
     def purpose(self) -> ExamPurpose:
-        """Whether a round whose right grades come from this source is an exam or a calibration round."""
+        """The purpose (exam or calibration) of a round whose right grades come from this source."""
         return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 
@@ -106,7 +106,8 @@ class ExamResult(ExamScore):
 class ExamMiss:
     """A missed item as the annotator sees it after handing in: their grade, the right grade, and the explanation.
 
-    `pair` is the item's name in the browser. `own` is the annotator's grade.
+    `pair` is the item's name in the browser. `own` is the annotator's grade, and `again` the one that they gave after
+    reading the explanation; None if they gave none.
     """
 
     pair: PairKey
@@ -121,10 +122,10 @@ class ExamMiss:
 class ExamDesk:
     """The state of an exam as the person who takes it sees it.
 
-    `attempt` counts from 1. `items` is how many items the attempt has, `answered` how many of them have an answer, and
-    `most_missed` the percentage of answers that may be wrong. `gives_key` says that a lead gives the answer key here,
-    and `may_count` that the answers may become judgements later. `result` and `missed` are empty until the attempt is
-    handed in and the exam has its answer key.
+    `attempt` counts from 1. `items` is how many items the attempt has, and `answered` how many of them the person has
+    answered. `most_missed` is the percentage of answers that may be wrong. `gives_key` says that the person is a lead
+    whose grades become the answer key. `may_count` says that the answers may become judgements (stored grades) later.
+    `result` and `missed` are empty until the attempt is handed in and the exam has its answer key.
     """
 
     phase: ExamPhase

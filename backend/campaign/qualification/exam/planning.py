@@ -154,8 +154,8 @@ def score_guesses(db: Database, key: Sequence[int], most_missed: float) -> Guess
 def check_guessing(db: Database, key: Sequence[int], most_missed: float, although: str) -> dict[str, object]:
     """Refuse an exam that somebody could pass by guessing, unless the lead gives a reason to hold it anyway.
 
-    Returns the entries for the exam's event: `weak` (how guessing passes) and `although` (the lead's reason). It is
-    empty if guessing neither passes nor nearly passes.
+    Returns what the event log records about it: `weak` (how guessing passes) and `although` (the lead's reason). The
+    dict is empty if guessing neither passes nor nearly passes.
 
     Raises:
         ProjectError: one grade throughout, or random grades, would pass or nearly pass, and `although` is blank.
@@ -226,7 +226,9 @@ def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
 def _with_defaults(
     db: Database, queries: int | None, pairs: int | None, most_missed: float | None
 ) -> tuple[tuple[int, int], float]:
-    """Return ((queries, pairs per query), percentage of answers that may miss), with the campaign's settings for None.
+    """Replace each argument of None by the campaign's setting, and check the numbers.
+
+    Returns ((queries, pairs per query), percentage of answers that may miss the right grade).
 
     Raises:
         ProjectError: a number is out of range.

@@ -96,7 +96,7 @@ class ExamPerson:
 class PersonOutcome:
     """One annotator's miss rates and kappas in the first attempt that they handed in.
 
-    It may belong to any exam that has its answer key.
+    The attempt may belong to the current exam or an earlier one, if that exam has its answer key.
     """
 
     person: Person
@@ -216,8 +216,8 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
     """Let an annotator take the current exam once more. This also withdraws an exemption.
 
     Raises:
-        ProjectError: no exam is held, there is no such annotator, or they can take the exam already or wait for its
-            answer key.
+        ProjectError: no exam is held; there is no such annotator; they can take the exam already; or they have handed
+            in and there is no answer key yet.
     """
     with writing(project.store) as db:
         exam, person = _person(db, annotator_id)
@@ -251,7 +251,7 @@ def exempt_from_exam(
 
 
 def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
-    """Store an exemption, without checking its reason."""
+    """Record that an annotator may work without having passed the exam. The reason is not checked."""
     attempt = attempts.newest(db, annotator_id)
     after = attempt.number if attempt else 0
     attempts.add_waiver(db, annotator_id, "exempt", reason, by=by.annotator_id, after_attempt=after, at=now)
@@ -288,9 +288,10 @@ class ExamStanding:
 def standing(db: Database, person: Person, exam: Exam) -> ExamStanding:
     """Return an annotator's progress in an exam or a calibration round.
 
-    In an exam, it follows from their newest attempt and from the newest retake or exemption that a lead granted.
-    Passing an earlier exam counts too. The annotator starts again if their attempt was not handed in before its exam
-    ended, or if that exam ended without an answer key. A calibration round is either finished or not; it has no result.
+    The progress in an exam depends on their newest attempt, and on the newest retake or exemption that a lead granted.
+    The result of an attempt at an earlier exam still counts. An attempt does not count if its exam ended before it was
+    handed in, or ended without an answer key. Then the annotator takes the new exam. A calibration round is either
+    finished or not; it has no result.
     """
     if exam.purpose is ExamPurpose.CALIBRATION:
         return _in_calibration(db, person, exam)
@@ -340,7 +341,7 @@ def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
 
 
 def result(items: Sequence[ExamItem], attempt: Attempt) -> ExamResult:
-    """Return the result of an attempt: how many answers miss, whether it passes, and its kappas."""
+    """Return the result of an attempt: how many answers miss the right grade, whether it passes, and its kappas."""
     answers = [(item.own, item.right) for item in items if item.own is not None and item.right is not None]
     return mark(answers, attempt.most_missed, attempt.tolerance, attempt.rule_version)
 
@@ -351,9 +352,9 @@ def is_missed(item: ExamItem, attempt: Attempt) -> bool:
 
 
 def to_look_at_again(item: ExamItem, attempt: Attempt) -> bool:
-    """Return whether an item was missed and the annotator must grade it again after reading the explanation.
+    """Return whether an annotator must grade a missed item again, after reading its explanation.
 
-    This is so until the new grade is within the tolerance of the right grade.
+    They must until their new grade is within the tolerance of the right grade.
     """
     still = item.again is None or item.right is None or misses(item.again, item.right, attempt.tolerance)
     return is_missed(item, attempt) and still

@@ -64,10 +64,11 @@ def retake_outlooks(
 
 
 def add_items(db: Database, person: Person, exam: Exam, number: int, *, now: float) -> list[int]:
-    """Draw the items of an annotator's attempt, and return their ids; empty if the exam's original items are asked.
+    """Draw the items of an annotator's retake, and return their ids.
 
-    This is so for a first attempt, while the exam has no answer key, and if the annotator has graded none of the exam's
-    pairs. Drawn pairs that are not in the exam yet are added to it as items for retakes only.
+    Returns an empty list if the attempt asks the exam's original items. It does so if it is the annotator's first
+    attempt, if the exam has no answer key, or if they have graded none of its pairs. Drawn pairs that are not in the
+    exam yet are added to it as items for retakes only.
     """
     me = person.annotator_id
     if exam.closed_at is None or not attempts.all_of(db, me):

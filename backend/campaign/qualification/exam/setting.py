@@ -4,9 +4,11 @@
 places on a pair) whose reservation has expired. The module `answer_key` stores the answer key of an exam on pairs that
 nobody had graded.
 
-In a calibration round everybody grades the same few pairs blind, and then the team discusses them. There is no answer
-key and no result, and no answer ever becomes a judgement or is released. Its pairs are not handed out as work while it
-is open. Afterwards annotators who did not answer them may get them as work. The same holds for the pairs of an exam.
+In a calibration round everybody grades the same few pairs blind, and then the team discusses them. The round has no
+answer key and no result. Its answers never become judgements, and are never released.
+
+While an exam or a calibration round is open, its pairs are not handed out as work. Afterwards annotators who did not
+answer these pairs may get them as work.
 """
 
 from collections import Counter
@@ -49,9 +51,9 @@ HAD_GRADED = "had graded before the exam was set"
 class ExamReport:
     """A summary of the exam or calibration round that was set.
 
-    `asked` is how many (queries, pairs of each) were requested; None for a file. `grades` counts the items by right
-    grade, from the lowest grade to the highest; it is empty while there is no answer key. `exempted` annotators need
-    not take the exam, because they had graded before.
+    `asked` is how many (queries, pairs of each) were requested; None if the pairs come from a file. `grades` counts the
+    items by right grade, from the lowest grade to the highest; it is empty while there is no answer key. `exempted` is
+    how many annotators need not take the exam, because they had graded before.
     """
 
     items: int

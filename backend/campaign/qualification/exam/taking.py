@@ -260,10 +260,10 @@ def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
 
 
 def pair_of_item(store: Store, person: Person, key: PairKey) -> PairRow | None:
-    """Return the pair that an exam item in a person's browser stands for; None if it is not on show to them now.
+    """Return the pair behind an exam item in a person's browser; None if they may not see the item now.
 
-    During an attempt, all its items are on show. Afterwards the missed ones are, until the person has graded all of
-    them again.
+    During an attempt, they may see all its items. Afterwards they may see the items that they missed, until they have
+    graded all of these again.
     """
     if not names_item(key):
         return None

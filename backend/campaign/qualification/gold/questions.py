@@ -96,7 +96,8 @@ class GoldOptions:
 class GoldAnswer:
     """An annotator's answer to a gold question.
 
-    `within` says whether it is within the tolerance of the right grade, and `counts` whether the accuracy includes it.
+    `within` says whether the answer is within the tolerance of the right grade. `counts` says whether it is one of the
+    last answers from which the annotator's accuracy is computed.
     """
 
     answer: GoldGrade
@@ -109,9 +110,10 @@ class GoldAnswer:
 class GoldPerson:
     """One annotator's results on gold questions.
 
-    Only their last answers since the newest warning or pause (`findings`) are counted: `within` of these `counted`
-    answers are within the tolerance. `accuracy` is their percentage; None while there are too few answers. `left` is
-    how many gold questions the annotator can still be given.
+    The accuracy is computed from their last answers since the newest warning or pause. `counted` is the number of these
+    answers, and `within` how many of them are within the tolerance. `accuracy` is the percentage; None while there are
+    too few answers. `findings` are the warnings and pauses. `left` is how many gold questions the annotator can still
+    be given.
     """
 
     person: Person
@@ -339,8 +341,8 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
 def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
     """Return the gold questions that are new to an annotator, of queries that they are assigned to.
 
-    If there are none, return all that are new to them. An annotator with an assignment would notice a query that is not
-    theirs.
+    An annotator would notice a query that is not assigned to them. Such questions are returned only if there are no
+    others.
     """
     fit, mine = gold.fit_for(db, me), assignments.current_assignment(db, me)
     inside = assignments.pairs_within(db, mine, [known.pair_id for known in fit])

@@ -43,8 +43,8 @@ class GoldGrade:
 class GoldFinding:
     """A warning or a pause that followed from an annotator's answers to gold questions.
 
-    It was based on `answers` answers, of which `within` were within the tolerance of the right grade. `last_answer` is
-    the id of the newest one. By then, the annotator had given `graded` grades in all.
+    It was based on the last `answers` answers; `within` is how many of these were within the tolerance of the right
+    grade. `last_answer` is the id of the newest one. By then, the annotator had given `graded` grades in all.
     """
 
     kind: Consequence
@@ -56,7 +56,7 @@ class GoldFinding:
 
 
 def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> None:
-    """Replace all gold questions by these (pair, right grade). A grade of None stands for the pair's relevance."""
+    """Replace all gold questions by these (pair, right grade). A grade of None stands for the pair's final grade."""
     db.conn.execute("UPDATE gold_pair SET chosen = 0")
     db.conn.executemany(
         "INSERT INTO gold_pair (pair_id, right_grade) VALUES (?, ?) "

@@ -52,11 +52,16 @@ def gap(key: str, me: AnnotatorId, nth: int, share: float) -> int:
 
 
 def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> PairId | None:
-    """Return the next gold question for an annotator, out of `fit`, those that are new to them; None if `fit` is empty.
+    """Return the next gold question for an annotator; None if `fit` is empty.
 
-    `key` is the campaign's secret key, from which the choice is drawn, and `nth` is how many gold questions the
-    annotator was offered before. The right grade is drawn first, each grade with the same probability, then a pair with
-    this grade. Otherwise, if most pairs had one grade, an annotator could do well by always giving it.
+    The right grade is drawn first, each grade with the same probability, then a pair with this grade. Otherwise, if
+    most pairs had one grade, an annotator could do well by always giving it.
+
+    Args:
+        fit: the gold questions that are new to the annotator.
+        key: the campaign's secret key, from which the choice is drawn.
+        me: the annotator.
+        nth: how many gold questions they were offered before.
     """
     by_grade: defaultdict[int, list[PairId]] = defaultdict(list)
     for known in fit:
@@ -94,10 +99,12 @@ def accuracy(within: Sequence[bool], settings: GoldSettings) -> float | None:
 def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool) -> Consequence | None:
     """Return whether an annotator is warned or paused after their answers to gold questions; None for neither.
 
-    The percentage of the annotator's last answers that are within the tolerance is compared with two levels. Below the
-    pause level they are paused. Below the warning level they are warned, and later only newer answers count. They are
-    also paused if they are below the warning level again after a warning. The exception is an annotator who was at or
-    above that level over a full window of answers since the warning.
+    Accuracy is the percentage of the annotator's last answers that are within the tolerance. If it is below the pause
+    level, they are paused. If it is below the warning level, they are warned, and from then on only newer answers
+    count.
+
+    An annotator who was warned and is below the warning level again is paused. But if a full window of answers since
+    the warning reached that level, they are only warned again.
 
     Args:
         within: whether each answer was within the tolerance, since the last consequence; the oldest first.
@@ -129,7 +136,8 @@ def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool)
 def constant(known: Iterable[KnownPair], grades: Sequence[int], tolerance: int) -> tuple[int, float]:
     """Return the grade that would be right most often if it was always given, and its percentage of right answers.
 
-    Every right grade counts equally, because gold questions are chosen so.
+    Every right grade has the same weight, however many pairs have it: gold questions ask all right grades equally
+    often.
 
     >>> from backend.core.ids import QueryId
     >>> constant([KnownPair(PairId(n), n, QueryId(1)) for n in range(5)], range(5), 1)

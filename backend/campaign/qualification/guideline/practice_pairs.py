@@ -3,9 +3,10 @@
 *Reads* pairs, consensus, candidates, exams, videos. *Writes* practice, practice_answer, campaign, events; frees seats
 (annotators' places on a pair) whose reservation has expired.
 
-A practice pair shows its grade, so nobody may still have to grade the same query and moment as work. If a later batch
-or an exam asks for that, the practice pair is hidden from then on. No answer is a judgement. Annotators learn the right
-grade only after their answer; leads see it at once.
+The tutorial reveals the right grade of a practice pair. So no annotator may still have to grade the same query and
+moment in ordinary work. If a later batch or exam asks for this query and moment, the practice pair is hidden from then
+on. Answers to practice pairs never become judgements. Annotators learn the right grade only after their answer; leads
+see it at once.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ PRACTICE_WITHDRAWN = Event("practice_withdrawn", EventGroup.TRAINING, said("with
 
 @permissions.in_charge
 def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> list[PracticeFigures]:
-    """Return the practice pairs, each with how many annotators answered it and missed it at their first answer."""
+    """Return the practice pairs, each with how many annotators answered it and how many first answers were wrong."""
     with reading(project.store) as db:
         first, tolerance = guideline_rows.first_answers(db), project_rows.campaign(db).tolerance
         return [
@@ -97,7 +98,9 @@ def choose_practice(
 def choose_practice_pair(
     project: Project, lead: Lead, pair: PairKey, grade: int, explanation: str, *, now: float
 ) -> None:
-    """Make a settled pair a practice pair. Its relevance must be `grade`.
+    """Add a practice pair from a pair of the project whose grading has ended.
+
+    If the pair has a final grade, `grade` must be the same. If it was discarded without one, any grade is accepted.
 
     Raises:
         ProjectError: the pair no longer exists, or `choose_practice` refuses it.
@@ -288,7 +291,7 @@ def practice_items(project: Project, person: Annotator, *, now: float) -> list[P
 
 @permissions.signed_in
 def practice_clip(project: Project, person: Lead | Annotator, key: str) -> ClipJob:
-    """Return what is needed to cut and show the clip of a practice pair.
+    """Return the description of a practice pair's clip, from which it can be cut and shown.
 
     Raises:
         NotAllowed: there is no such practice pair.

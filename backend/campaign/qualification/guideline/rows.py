@@ -53,7 +53,7 @@ def reading(db: Database, me: AnnotatorId) -> tuple[int | None, int, bool]:
 
 
 def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None:
-    """Record that an annotator has read a guideline version to its end. Of repeated calls, the first time stays."""
+    """Record that an annotator has read a guideline version to its end. Repeated calls keep the first time."""
     db.conn.execute(
         "INSERT OR IGNORE INTO guideline_seen (annotator_id, version, seen_at) VALUES (?, ?, ?)", [me, version, at]
     )
@@ -95,7 +95,7 @@ class PracticePair:
 class SamePair:
     """A pair of the project with the same query text and moment as a practice pair.
 
-    `settled` is true also for a discarded pair, whose `relevance` is None.
+    `settled` says whether its grading has ended, with a final grade (`relevance`) or without one (None).
     """
 
     pair_id: PairId
@@ -173,13 +173,14 @@ def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
 
 
 def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
-    """Return whether a later batch may hand this moment out for this query text.
+    """Return whether a later batch may hand out this moment for this query text, ignoring upper and lower case.
 
-    This is so if it is a candidate of a validation or test query with this text, but not a pair yet.
+    It may if the moment is a candidate of a validation or test query with this text, but not yet a pair that is handed
+    out.
     """
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM query q JOIN candidate k USING (query_id) WHERE q.split <> 'train' "
-        "AND q.text = :text AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
+        "AND q.text = :text COLLATE NOCASE AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
         "WHERE p.query_id = q.query_id AND p.moment_id = k.moment_id))",
         {"text": query, "moment": moment_id},
     ).fetchone()
@@ -211,7 +212,7 @@ def last_answers(db: Database, me: AnnotatorId) -> dict[int, int]:
 
 
 def first_answers(db: Database) -> dict[int, list[int]]:
-    """Return the grades that annotators gave to each practice pair at first, by practice id."""
+    """Return, by practice id, the first grade that each annotator gave to the practice pair."""
     answers: dict[int, list[int]] = {}
     rows = db.conn.execute(
         "SELECT practice_id, grade FROM practice_answer WHERE answer_id IN "

@@ -1,4 +1,4 @@
-"""Data classes of the guideline and of practice pairs; rules for comparing versions and for who has to read what."""
+"""Data classes of the guideline and of practice pairs; rules for comparing versions and for what annotators read."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,8 +36,8 @@ class Change:
 class Example:
     """The example pair that a lead chose for a grade, with the lead's note about it.
 
-    `version` is a number that changes whenever another example is chosen. `showing` says whether the guideline can show
-    it: the pair still has this relevance, and a clip.
+    `version` is a number that changes when a lead chooses another example. `showing` says whether the guideline can
+    show the pair: its final grade is still `grade`, and its clip can be shown.
     """
 
     version: int
@@ -79,8 +79,9 @@ class PracticeTold:
 class PracticeFigures:
     """A practice pair as leads see it.
 
-    `people` annotators answered it, and the first answers of `missed` of them differed from the right grade by more
-    than the tolerance. `hidden` says why annotators are not shown the pair at present; it is empty if they are.
+    `people` is how many annotators answered it. `missed` is how many of their first answers differed from the right
+    grade by more than the tolerance. `hidden` says why annotators are not shown the pair at present; it is empty if
+    they are.
     """
 
     practice_id: int
@@ -136,8 +137,8 @@ def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None
 def changes(before: Grading, after: Grading) -> list[Change]:
     """Return every text that differs between two guidelines, in reading order.
 
-    The order is: questions, grades from the best down, reminders, tolerance and rounding. For each language, the
-    translated texts and notes that differ come last.
+    The order is: questions, grades from the best down, reminders, tolerance and rounding. The differences between the
+    translations follow, one language after the other. They include translated notes on example pairs.
     """
     differences = _changes(before, after)
     for language in sorted({*before.translations, *after.translations}):

@@ -132,9 +132,9 @@ def _reword(
 
 
 def _notes(db: Database) -> set[str]:
-    """Return the notes of example pairs that may have a translation.
+    """Return the lead's notes on example pairs that the guideline may translate.
 
-    These are the notes of current examples, and translated notes of earlier examples, because a lead may choose an
+    These are the notes of current examples, and notes of earlier examples that have a translation. A lead may choose an
     earlier example again.
     """
     grading = project_rows.grading(db)
@@ -143,7 +143,7 @@ def _notes(db: Database) -> set[str]:
 
 
 def _fixed(old: Grading, new: Grading) -> list[str]:
-    """Return a sentence for each of number of grades, tolerance and rounding that differs between two guidelines."""
+    """Return an error message for each difference between guidelines in number of grades, tolerance and rounding."""
     problems = []
     if len(old.scale.grades) != len(new.scale.grades):
         problems.append(
@@ -205,8 +205,8 @@ def guideline_due(project: Project, person: Annotator) -> Reading | None:
 def guideline_news(project: Project, person: Annotator, language: str = "") -> News | None:
     """Return what changed since an annotator last read the guideline.
 
-    Returns None if nothing changed, or they have not read it yet. Only changes of texts that are shown in this language
-    are listed, so there may be none.
+    Returns None if nothing changed, or they have not read it yet. The `changes` are only of texts that are shown in
+    this language, so they may be empty.
     """
     with reading(project.store) as db:
         seen, present, _ = rows.reading(db, person.annotator_id)
@@ -246,14 +246,15 @@ def examples_chosen(project: Project, by: Lead | Operator) -> list[Example]:
 def examples(project: Project, person: Lead | Annotator) -> list[Example]:
     """Return the examples that the guideline shows, in the order of the grades.
 
-    An example is left out if the relevance of its pair has changed since, or its clip cannot be shown.
+    An example is left out if the final grade of its pair has changed since a lead chose it, or its clip cannot be
+    shown.
     """
     return [example for example in rows.current_examples(project.store.db) if example.showing]
 
 
 @permissions.signed_in
 def example_clip(project: Project, person: Lead | Annotator, grade: int, version: int | None = None) -> ClipJob:
-    """Return what is needed to cut and show the clip of a grade's example.
+    """Return the description of the clip of a grade's example, from which it can be cut and shown.
 
     Args:
         project: the project.
@@ -273,20 +274,21 @@ def example_clip(project: Project, person: Lead | Annotator, grade: int, version
 
 @permissions.lead_only
 def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note: str, *, now: float) -> None:
-    """Make a settled pair the example of its grade in the guideline. The earlier example of this grade is withdrawn.
+    """Make a pair with a final grade the example of this grade in the guideline.
 
-    From then on nobody can grade the pair, so showing its grade does no harm.
+    It replaces the earlier example of the grade. From then on nobody can grade the pair, so showing its grade does no
+    harm.
 
     Args:
         project: the project.
         lead: the lead who chooses it.
-        pair: a settled pair.
-        grade: the pair's relevance as the lead saw it.
+        pair: a pair with a final grade.
+        grade: the pair's final grade as the lead saw it.
         note: why the pair deserves this grade, in the lead's words.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: the note is missing or too long; the pair's relevance is not `grade`; its clip cannot be shown;
+        ProjectError: the note is missing or too long; the pair's final grade is not `grade`; its clip cannot be shown;
             its last grade can still be corrected; somebody is grading it; or it is in an exam.
     """
     note = " ".join(note.split())

@@ -48,7 +48,7 @@ def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | 
 
     Raises:
         InputError: the file has problems, such as impossible moments, all of which are listed; nothing is stored.
-        ProjectError: the name is taken, blank, too long or reserved for the project's own settled pairs.
+        ProjectError: the name is taken, blank, too long or reserved for the ground truth of the project itself.
     """
     return _add(project, Shelf.TRUTHS, choose_truth(path).path, None, truth_file, name, by, now, {})
 
@@ -248,7 +248,7 @@ def _require_free(entries: list[Kept], shelf: Shelf, name: str) -> None:
 
 
 def _require_possible(spans: Truth | Run) -> None:
-    """Refuse a truth or run that no scoring options accept: it has no query, or impossible moments or relevances.
+    """Refuse a truth or run that can never be scored: it has no query, or impossible moments or relevances.
 
     Raises:
         InputError: lists every problem.

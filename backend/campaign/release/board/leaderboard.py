@@ -1,6 +1,6 @@
 """Score all runs stored in a project against one ground truth, and provide video frames for the report.
 
-*Reads* stored truths and runs, settled pairs, releases, the corpus and its video files. *Writes* nothing.
+*Reads* stored truths and runs, pairs with a final grade, releases, the corpus and its video files. *Writes* nothing.
 """
 
 import hashlib
@@ -51,7 +51,8 @@ class Leaderboard:
 def truth_names(project: Project, by: Lead | Operator) -> list[str]:
     """Return the names of all ground truths that a project's runs can be scored against.
 
-    First come the project's own splits that have finished queries, then the truths of releases, then the stored truths.
+    First come the project's own splits that have a query without pairs left to grade. Then come the truths of releases,
+    and then the stored truths.
     """
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
@@ -110,8 +111,9 @@ def score_kept_runs(
 ) -> Leaderboard:
     """Score every stored run that shares queries with a ground truth.
 
-    A run may have queries that the truth lacks, because it covers validation and test, for example. So these queries
-    are ignored by default (the option `unknown`). The leaderboard shows every option beside the numbers.
+    A run may cover validation and test queries, and the truth only one of these splits. So queries of a run that are
+    not in the truth are ignored by default (the option `unknown`). `k` are the rank cut-offs of the measures, and `mu`
+    the IoU thresholds of NDCG. The leaderboard shows every option beside the numbers.
 
     Raises:
         ProjectError: there is no such truth.
@@ -185,9 +187,9 @@ def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
 
 
 def _unfinished(project: Project, by: Lead | Operator, truth: str) -> str:
-    """Return a note about the number of queries that a project's own truth lacks because pairs still wait for grades.
+    """Return a note about how many queries a project's own truth lacks because some of their pairs are not graded yet.
 
-    It is empty if there are none, and for other truths.
+    The text is empty if no query is missing, or if the truth is not one of the project's own.
     """
     split = OWN_TRUTHS.get(truth)
     waiting = [query for query in truths.own_queries(project, by)[1] if query.split is split]
@@ -213,10 +215,10 @@ def _truth(project: Project, by: Lead | Operator, name: str) -> Truth:
 
 
 def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kept]:
-    """Return the stored truths by the names that users choose from.
+    """Return the stored truths by the names under which users choose them.
 
-    Normally this is the truth's own name. If a truth of the project or of a release has the same name, " (kept)" is
-    added. `add_truth` refuses the names of the project's own truths now, but an older file may still have one.
+    Normally this is the truth's own name. If the project itself or a release has a truth of the same name, " (kept)" is
+    added. `add_truth` refuses the names of the project's own truths now, but an older project may still have one.
     """
     own = {*OWN_TRUTHS, *releases}
     taken = {entry.name for entry in kept} | own

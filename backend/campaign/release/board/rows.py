@@ -109,7 +109,8 @@ def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:
 def facts(db: Database, shelf: Shelf, name: str) -> Facts:
     """Return the query texts and video durations in seconds that came with a stored truth or run.
 
-    The file itself states them, or the file that maps its video names to indices.
+    They come from its file. For a run that names videos by index, they may come from the JSON file of videos added with
+    it.
     """
     stored = _stored(db, shelf, name)
     row = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [stored]).fetchone()

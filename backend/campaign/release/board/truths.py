@@ -1,6 +1,6 @@
-"""Read ground truths that a project has without adding a file: its own splits, and the truths of its releases.
+"""Read the ground truths that a project provides by itself: its own splits, and the truths of its releases.
 
-*Reads* settled pairs; releases and their files. *Writes* nothing.
+*Reads* pairs with a final grade; releases and their files. *Writes* nothing.
 """
 
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ class ReleasedTruth:
 
 @in_charge
 def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth:
-    """Return the ground truth of the finished `val` or `test` queries, as a release made now would contain it.
+    """Return the ground truth of the split `val` or `test`, as a release made now would contain it.
 
     Queries that have pairs without a final grade are left out, because a run that finds such a pair would be scored as
     wrong.
 
     Raises:
-        ProjectError: `split` is neither val nor test, or no query of it is finished and has a settled pair.
+        ProjectError: `split` is neither val nor test, or the truth would have no query.
     """
     if split not in (Split.VAL, Split.TEST):
         raise ProjectError(said("{split!r} is not val or test: only these are judged", split=split))
@@ -72,14 +72,17 @@ def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth
 def own_queries(project: Project, by: Lead | Operator) -> tuple[list[QueryCounts], list[QueryCounts]]:
     """Return two lists: the queries in the project's own truths, and those that will be added once they are finished.
 
-    A query in the second list has settled pairs already, but other pairs of it still wait for grades.
+    A query in the second list has pairs with a final grade, but some of its other pairs still wait for grades.
     """
     preview = release_preview(project, by)
     return list(preview.queries), [query for query in preview.unfinished if query.settled]
 
 
 def released_truths(project: Project, by: Lead | Operator) -> dict[str, ReleasedTruth]:
-    """Return the ground truths of releases whose zip still exists, by the names that users choose; newest first."""
+    """Return the ground truths of releases whose zip still exists, the newest release first.
+
+    The keys are the names under which users choose them, such as `release release-1, val`.
+    """
     return {
         f"release {release.name}, {split}": ReleasedTruth(release.name, f"{split}.json", release.sha256)
         for release in list_releases(project, by)

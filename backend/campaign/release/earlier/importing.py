@@ -1,10 +1,10 @@
-"""Import the judgements of an earlier campaign, which was graded elsewhere, and its pairs if there is a file of pairs.
+"""Import the judgements of an earlier campaign, which was graded elsewhere, with its pairs if their file is given.
 
 *Reads* a file of raw annotations (one row per grade), perhaps a file of pairs; pairs, queries, moments, people.
 *Writes* video, moment, caption, query, batch, pair, seat (one annotator's place on a pair), annotator, judgement,
-consensus, agenda and one event: all of it in one transaction, or nothing. Every row becomes one judgement with its own
-seat. The report counts irregularities of the files, such as repeated rows. docs/decisions/015-earlier-campaigns.md
-explains the choices.
+consensus, agenda (batches with free seats) and one event: all of it in one transaction, or nothing. Every row becomes
+one judgement with its own seat. The report counts irregularities of the files, such as repeated rows.
+docs/decisions/015-earlier-campaigns.md explains the choices.
 """
 
 import gc
@@ -232,9 +232,9 @@ class _Import:
         )
 
     def _add_people(self) -> tuple[dict[str, AnnotatorId], int]:
-        """Add the workers that the project lacks as annotators.
+        """Add an annotator for each worker of the files whose name the project does not have yet.
 
-        A worker whose name the project has already is taken for the same person.
+        A worker with a name that the project has is taken for the same person.
 
         Returns:
             The annotator id of every worker, and how many annotators were added.

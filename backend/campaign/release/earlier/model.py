@@ -20,8 +20,8 @@ class EarlierGrade(NamedTuple):
 
     `seat_no` numbers the grades of a pair from 1. Each grade takes one seat (an annotator's place on the pair).
     `repeat` says whether the same worker graded the pair in an earlier row. `row` is the line in the file, from 1.
-    `contexts` is how often the worker looked at the video around the clip. `graded_at` is in seconds since 1970; the
-    ending `_ms` means milliseconds.
+    `graded_at` is in seconds since 1970. `active_ms` is the work time, and `elapsed_ms` the time from the first frame
+    to the key press, in milliseconds. `contexts` is how often the worker looked at the video around the clip.
     """
 
     row: int
@@ -63,8 +63,9 @@ class EarlierCampaign:
     """The content of an earlier campaign's file of raw annotations and of its file of pairs, if there is one.
 
     `re_opened` has the pairs that a lead gave to two more annotators after four grades. `durations` are those of the
-    videos, in seconds. `graded_twice` pairs were graded more than once by somebody, and `duplicate_rows` rows repeat
-    the pair, worker and grade of another one. If there are `problems`, it has only the rows that could be read.
+    videos, in seconds. `graded_twice` is how many pairs somebody graded more than once. `duplicate_rows` is how many
+    rows repeat the pair, worker and grade of an earlier row. If there are `problems`, only the rows that could be read
+    are included.
     """
 
     raw_file: str
@@ -87,9 +88,9 @@ class EarlierCampaign:
 class JudgementsReport:
     """Counts of what an import of judgements added, and of irregularities in its files.
 
-    `renumbered` maps each worker who could not keep their number to their number in the project. `pairs_known` pairs
-    were in the project already. The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are about the
-    pairs that the raw annotations grade.
+    `renumbered` maps each worker whose id in the file is not their id in the project to their id in the project.
+    `pairs_known` pairs were in the project already. The counts of verdicts (`consensus`, `discarded`, `open`,
+    `adjudicated`) are about the pairs that the raw annotations grade.
     """
 
     rows: int

@@ -1,7 +1,7 @@
 """Import the pairs of an earlier campaign: as new pairs, or as pairs that the project has already.
 
-*Reads* a campaign's pairs; pairs, queries, moments. *Writes* video, moment, caption, query, batch, pair. Runs inside
-the transaction of `importing`, which adds the seats (annotators' places on the pairs).
+*Reads* the pairs of the earlier campaign; the project's pairs, queries, moments. *Writes* video, moment, caption,
+query, batch, pair. Runs inside the transaction of `importing`, which adds the seats (annotators' places on the pairs).
 """
 
 from collections import defaultdict
@@ -72,7 +72,8 @@ def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair 
 def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str, int | None]]) -> int | None:
     """Return how many pairs have another verdict or relevance in the file than in the project.
 
-    `verdicts` has the (verdict, relevance) of the pairs in the project. The result is None if the file states neither.
+    A verdict is the outcome of grading, such as `consensus` or `discarded`. `verdicts` has the (verdict, relevance) of
+    the pairs in the project. The result is None if the file states neither.
     """
     stated = [pair for pair in pairs if (pair.verdict, pair.relevance) != (None, None)]
     if not stated:

@@ -23,9 +23,9 @@ from backend.scoring.statistics.bootstrap import RESAMPLES
 
 
 def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
-    """Apply the consensus rule to a raw annotation CSV, and compute inter-annotator agreement over its grades.
+    """Return counts and statistics of a raw annotation CSV by name: grades, verdicts and inter-annotator agreement.
 
-    Returns the counts and statistics by name.
+    The consensus rule is applied, which derives each pair's final grade from its grades.
 
     Args:
         file: the CSV.
@@ -66,9 +66,9 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
 def other_relevances_of_file(
     file: Path, *, scale: str | None = None, progress: Progress | None = None
 ) -> AggregatorReport:
-    """Compare the relevances that mean, median and Dawid-Skene give with those of the consensus rule, for a raw CSV.
+    """Compare the final grades of a raw annotation CSV with those that mean, median and Dawid-Skene would give.
 
-    The CSV has the columns of `agreement_of_file`.
+    The final grades follow from the consensus rule. The CSV has the columns of `agreement_of_file`.
     """
     graded, names = _graded(file, scale)
     return aggregators.report(graded, names, progress=steps_of(progress, aggregators.LEARNING))

@@ -44,8 +44,8 @@ class NewSeat(NamedTuple):
 class NewJudgement(NamedTuple):
     """A judgement (stored grade) to add to the database.
 
-    `graded_at` is in seconds since 1970; `active_ms` and `elapsed_ms` are milliseconds. `contexts` is how often the
-    annotator looked at the video around the clip.
+    `graded_at` is in seconds since 1970. `active_ms` is the work time, and `elapsed_ms` the time from the first frame
+    to the key press, in milliseconds. `contexts` is how often the annotator looked at the video around the clip.
     """
 
     pair_id: int
@@ -61,7 +61,7 @@ class NewJudgement(NamedTuple):
 
 
 def subject(digest: str) -> str:
-    """Return the subject of the event that records an import of the file with this SHA-256."""
+    """Return the text that identifies an import of the file with this SHA-256 in the event log."""
     return f"judgements:{digest[:16]}"
 
 
@@ -106,7 +106,10 @@ def batch_ids(db: Database) -> dict[tuple[int, int], int]:
 
 
 def verdicts(db: Database) -> dict[int, tuple[str, int | None]]:
-    """Return the (verdict, relevance) of each pair by pair id. Pairs that are still open are left out."""
+    """Return the (verdict, relevance) of each pair by pair id. Pairs without a verdict yet are left out.
+
+    A verdict is the outcome of grading, such as `consensus` or `discarded`.
+    """
     rows = db.conn.execute("SELECT pair_id, verdict, relevance FROM consensus")
     return {row[0]: (row[1], row[2]) for row in rows}
 
@@ -120,7 +123,7 @@ def add_people(db: Database, people: Iterable[tuple[Person, bool]], *, at: float
 
 
 def add_queries(db: Database, queries: Iterable[tuple[int, str, int | None, Split]], source: str) -> None:
-    """Add queries, given as (id, text, caption id, split), after all others in judging order.
+    """Add queries, given as (id, text, caption id, split), to be handed out after all others.
 
     A query without a caption gets the name of its file, `source`, as its source.
     """

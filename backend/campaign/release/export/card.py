@@ -108,10 +108,11 @@ def _relevances(documents: Documents, values: Mapping[str, TruthValues]) -> "alt
 def _shares(
     counted: Mapping[str, Counter[int]], across: str, title: str, sorted_by: Sequence[int] | None = None
 ) -> "alt.Chart":
-    """Return a bar chart that compares splits: the share of each split's queries or moments that have a number.
+    """Return a bar chart that compares how a number, such as words per query, is distributed in the splits.
 
-    The bars of the splits stand side by side at each number. `counted` maps each split to its counts by number.
-    `across` is the title of the axis of numbers, and `sorted_by` gives the numbers on it in order.
+    For each number it has one bar per split: the share of the split's queries or moments with this number. `counted`
+    maps each split to its counts by number. `across` is the title of the axis of numbers, and `sorted_by` gives the
+    numbers on it in order.
     """
     import altair as alt
 
@@ -235,9 +236,10 @@ def _re_opened(contents: Contents) -> str:
 
 
 def _left_out(contents: Contents) -> str:
-    """Return the card's list of what is left out of the truth, with numbers of queries and pairs.
+    """Return the card's list of queries and pairs that are missing in the released ground truth, with their numbers.
 
-    It also counts unfinished queries that are in the truth. It is empty if there is nothing to list.
+    The list also counts queries that are in the truth although some of their pairs still need grades. The text is empty
+    if there is nothing to list.
     """
     selection = contents.selection
     reasons = [

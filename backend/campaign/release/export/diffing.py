@@ -201,8 +201,9 @@ def documents(path: Path) -> Documents | None:
     """Return the content of a release from which its statistics are computed.
 
     Returns None if it has neither `val.json` nor `test.json`. Without `manifest.json`, the scale and batch size of
-    TVR-Ranking are assumed. If a moment has a higher relevance than the scale, the scale is extended. Without a file of
-    pairs with rank and verdict, there are no pairs, and so no statistics about batches and verdicts.
+    TVR-Ranking are assumed. If a moment has a higher relevance than the scale, the scale is extended. If the release
+    has no file of pairs with rank and verdict, `pairs` is empty, and there are no statistics about batches and
+    verdicts.
 
     Raises:
         InputError: a file does not have the format of a release.

@@ -202,7 +202,7 @@ def export_release(
 
 
 def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions, out: Path | None = None) -> None:
-    """Refuse a release that would fail in the end, before work that takes minutes.
+    """Raise an error early if a release could not be made, before work that takes minutes.
 
     Raises:
         ProjectError: the release would have no query, or `out` cannot become a new folder.

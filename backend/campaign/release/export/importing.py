@@ -63,7 +63,9 @@ _AS_RELEASED = "as in the release that the project came from"
 class ReleaseImport:
     """Counts of what an import of a release added to the new project.
 
-    `training_lists` counts the training queries with candidate lists. `judgements` reports on the grades.
+    `queries` counts the queries by split. `training_lists` counts the training queries with candidate lists.
+    `adjudicated` counts the pairs that leads decided, and `blocked` the pairs whose clip could not be shown.
+    `judgements` reports on the grades.
     """
 
     queries: dict[str, int]
@@ -205,7 +207,7 @@ def _add_moments(db: Database, release: SourceRelease, now: float) -> int:
 def _add_imprecise(db: Database, returned: list[ReturnedMoment], now: float) -> None:
     """Add the imprecise captions of a release: rewrites of published captions without names.
 
-    A rewrite that the release leaves out counts as rejected.
+    If the release has no caption for a moment, the rewrite of its published caption is recorded as rejected.
     """
     numbers = moment_ids(db)
     by_moment = {numbers[moment.span]: moment for moment in returned}
@@ -254,9 +256,9 @@ def _add_lists(db: Database, release: SourceRelease, query_rows: list[QueryRow],
 def _add_sources(
     db: Database, release: SourceRelease, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
 ) -> None:
-    """Add the sources of the candidates, such as pooled runs, with each candidate's rank in them.
+    """Add the sources of the candidates, such as the runs of systems, with each candidate's rank in its sources.
 
-    A release states neither their scores nor exact spans.
+    A release states neither the scores that a source gave nor the exact spans that it found.
     """
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["sources"])
     cells = dict(zip(table.rows, table.columns.get("sources", ()), strict=False))
@@ -272,7 +274,7 @@ def _add_sources(
 
 
 def _decide(project: Project, release: SourceRelease, now: float) -> int:
-    """Add the decisions of leads, and return how many there are.
+    """Add the relevances that leads decided on, and return how many there are.
 
     Their author is one new lead, because a release names nobody.
     """
@@ -295,10 +297,10 @@ def _decide(project: Project, release: SourceRelease, now: float) -> int:
 
 
 def _block(project: Project, release: SourceRelease, now: float) -> int:
-    """Mark open pairs of finished queries as impossible to show, so that nobody is asked to grade them.
+    """Mark clips that could not be shown when the release was made, so that nobody is asked to grade their pairs.
 
-    Such a query counts as finished only because the clips of these pairs could not be shown. Returns the number of
-    these pairs.
+    These are the clips of pairs without a final grade in queries that the release counts as finished. Returns the
+    number of these pairs.
     """
     unfinished = release.manifest.unfinished_queries
     if unfinished is None:

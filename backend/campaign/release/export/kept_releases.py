@@ -1,8 +1,8 @@
 """Store releases as named zips under `releases/`, and list, download and compare them.
 
-*Reads* release, its files, the acts of leads. *Writes* release, files, an event. The name of a zip has the hash of its
-content, so making the same release again makes the same file. The database row is written after the file, so no row
-names a file that does not exist yet.
+*Reads* release, its files, the log of what leads did to pairs. *Writes* release, files, an event. The name of a zip has
+the hash of its content, so making the same release again makes the same file. The database row is written after the
+file, so no row names a file that does not exist yet.
 """
 
 import hashlib

@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.campaign.corpus.captions.model import RewriteSummary
 from backend.campaign.nouns import Split
+from backend.campaign.review.model import StatusCounts
 from backend.campaign.selection.candidates.model import CandidateSource
 from backend.campaign.setup.project.model import Grading, Terms
 from backend.core.events import Event, EventGroup
@@ -104,7 +105,7 @@ class KeptRelease:
 
 @dataclass(frozen=True, slots=True)
 class QueryCounts:
-    """Counts of a validation or test query's pairs by their state, over the batches opened so far.
+    """Counts of a validation or test query's pairs by their state, over the batches (groups of pairs) opened so far.
 
     `waiting` pairs still need grades; pairs whose clip cannot be shown are not among them. `consensus` pairs have a
     relevance from grades, and `adjudicated` pairs one that a lead decided.
@@ -131,7 +132,9 @@ class QueryCounts:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSelection:
-    """The validation and test queries that a release includes and leaves out; each list is in judging order.
+    """The validation and test queries that a release includes and leaves out.
+
+    Each list has the order in which queries are handed out.
 
     `moments` counts the graded moments in the release, and `adjudicated` those of them whose relevance a lead decided.
 
@@ -162,9 +165,9 @@ class ReleaseSelection:
 class Contents:
     """The content of a release without its training sets, read from the database in one snapshot.
 
-    `truth` has the queries of each split with their graded moments. `raw` and `pairs` are the rows of
-    `raw_annotation.csv` and `raw_query_moment_pair.csv`. `counts` has counts of the whole project, and `guideline` the
-    number of grades by guideline version.
+    `truth` has the queries of each split with their graded moments. `videos` maps each video name to (duration in
+    seconds, index). `raw` and `pairs` are the rows of `raw_annotation.csv` and `raw_query_moment_pair.csv`. `counts`
+    has counts of the whole project, and `guideline` the number of grades by guideline version.
     """
 
     name: str
@@ -181,7 +184,7 @@ class Contents:
     """`PAIR_COLUMNS`, then `published_caption` if these are included, and `sources` if runs were pooled."""
     pairs: list[tuple[object, ...]]
     """One row for each pair that was handed out, with `pair_columns`."""
-    counts: dict[str, Any]
+    counts: StatusCounts
     """The counts of the project, from `status.counts` without probes."""
     guideline: dict[int, int]
     """Number of grades given under each version of the guideline; the last version is in force."""
@@ -203,7 +206,7 @@ class Contents:
 
     @property
     def pooled(self) -> bool:
-        """Whether the candidates have other sources than captions, such as pooled runs."""
+        """Whether some candidates come from other sources than captions, such as the runs of systems."""
         return "sources" in self.pair_columns
 
     @property

@@ -22,19 +22,9 @@ LONGEST_REASON = 500
 def remove_release(
     project: Project, by: Lead | Operator, name: str, confirmation: str, reason: str, *, now: float
 ) -> None:
-    """Remove a release from the list, and delete its zip.
+    """Read two releases, each given as (path, name to show), and return what `read` returns for each.
 
-    Args:
-        project: the project.
-        by: the person who asks for it.
-        name: name of the release.
-        confirmation: the name as the person typed it to confirm, because the zip cannot be restored.
-        reason: why; it stays on record.
-        now: seconds since 1970.
-
-    Raises:
-        ProjectError: there is no such release, the typed name differs, the reason is empty or too long, or the zip
-            cannot be deleted.
+    `progress` is called with (name of the step, steps done, all steps).
     """
     with writing(project.store) as db:
         existing = releases.all_releases(db)

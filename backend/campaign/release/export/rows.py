@@ -124,7 +124,7 @@ def grades_by_guideline(db: Database) -> dict[int, int]:
 def last_change(db: Database) -> float:
     """Return the time of the latest change that affects a release, in seconds since 1970.
 
-    It is that of an event in `CHANGES`, a grade or a lead's decision.
+    A change is a grade, a lead's decision, or an event of a kind in `CHANGES`.
     """
     marks = ", ".join("?" * len(CHANGES))
     at: float = db.conn.execute(
@@ -136,7 +136,7 @@ def last_change(db: Database) -> float:
 
 
 def query_counts(db: Database) -> list[QueryCounts]:
-    """Return the pair counts of all validation and test queries, in judging order.
+    """Return the pair counts of all validation and test queries, in the order in which they are handed out.
 
     Pairs of probes (graded only to learn how deep judging must go) do not count.
     """

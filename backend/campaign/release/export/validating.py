@@ -328,7 +328,7 @@ class SourceRelease:
 
 
 def read_source(files: ReleaseFiles, path: Path) -> SourceRelease:
-    """Read everything from a release that a new project takes over.
+    """Return everything that a new project takes over from a release.
 
     The release must have no problems.
 

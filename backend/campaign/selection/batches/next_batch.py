@@ -23,7 +23,7 @@ from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.model import Campaign
+from backend.campaign.setup.project.model import StoredSettings
 from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.events import Event
@@ -88,7 +88,7 @@ def hand_out(
     db: Database,
     by: Lead | Operator,
     query: OpenQuery,
-    campaign: Campaign,
+    campaign: StoredSettings,
     version: BatchRuleVersion,
     *,
     reason: str,

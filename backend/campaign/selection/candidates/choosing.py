@@ -10,14 +10,13 @@ over its pairs from the probe. A release never holds pairs that belong only to a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.candidates import model
 from backend.campaign.selection.candidates import rows as candidates_rows
-from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN
+from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN, CandidateReport
 from backend.campaign.selection.candidates.rows import CandidateRow
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.drawing import require_no_lists
@@ -45,29 +44,6 @@ from backend.store.connection import writing
 
 _PROBED_AT_ONCE = 8
 """Number of queries whose whole ranking is in memory at a time: one row for every moment of the corpus."""
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateReport:
-    """The result of choosing candidates.
-
-    A candidate list ends after a fixed number of moments. `split_ties` counts the queries whose last candidate has the
-    same text as a moment that was left out. `without_file` counts the videos whose file is not known yet, so that their
-    moments cannot be judged. `probed` counts the queries with a probe, which is a sample graded to learn how deep
-    judging must go. `probe_pairs` counts the pairs that only probes add. `unread` names parts of captions and queries
-    that the encoder does not read.
-    """
-
-    queries: int
-    candidates: int
-    pairs: int
-    encoder: str
-    split_ties: int
-    without_file: int
-    probed: int
-    probe_pairs: int
-    unread: tuple[str, ...] = ()
-    """The parts of captions and queries that the encoder does not read, one sentence each."""
 
 
 @in_charge

@@ -51,6 +51,29 @@ class CandidateSource:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidateReport:
+    """The result of choosing candidates.
+
+    A candidate list ends after a fixed number of moments. `split_ties` counts the queries whose last candidate has the
+    same text as a moment that was left out. `without_file` counts the videos whose file is not known yet, so that their
+    moments cannot be judged. `probed` counts the queries with a probe, which is a sample graded to learn how deep
+    judging must go. `probe_pairs` counts the pairs that only probes add. `unread` names parts of captions and queries
+    that the encoder does not read.
+    """
+
+    queries: int
+    candidates: int
+    pairs: int
+    encoder: str
+    split_ties: int
+    without_file: int
+    probed: int
+    probe_pairs: int
+    unread: tuple[str, ...] = ()
+    """The parts of captions and queries that the encoder does not read, one sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
 class FoundSpan:
     """A span that a source found for a query, and the candidate moment that it was merged into.
 

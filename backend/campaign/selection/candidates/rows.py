@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
-from backend.campaign.setup.project.model import Campaign
+from backend.campaign.setup.project.model import StoredSettings
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
 from backend.store.engine import Database, insert_returning_id
 
@@ -196,7 +196,7 @@ def encoder_of_candidates(db: Database) -> str | None:
 
 
 def open_batch(
-    db: Database, campaign: Campaign, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
+    db: Database, campaign: StoredSettings, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
 ) -> int:
     """Give a query's next candidates by rank to annotators, as one batch of at most the campaign's batch size.
 
@@ -221,7 +221,7 @@ def open_batch(
 
 def open_batch_of(
     db: Database,
-    campaign: Campaign,
+    campaign: StoredSettings,
     query_id: QueryId,
     number: int,
     moments: Collection[MomentId],
@@ -258,7 +258,9 @@ def open_batch_of(
     refresh_agenda(db, batch_id)
 
 
-def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
+def open_probe(
+    db: Database, campaign: StoredSettings, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float
+) -> int:
     """Store the probe of a query, a sample of moments that is judged to learn how deep judging must go.
 
     Moments that are in a batch already are left out.
@@ -275,7 +277,7 @@ def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterab
 
 def _hand_out(
     db: Database,
-    campaign: Campaign,
+    campaign: StoredSettings,
     query_id: QueryId,
     number: int | None,
     rows: Sequence[_New],

@@ -124,6 +124,30 @@ class Draw:
     merged: int
 
 
+@dataclass(frozen=True, slots=True)
+class QueryReport:
+    """The result of a draw: the number of queries in each split, own ones included, and more counts.
+
+    `rewritten` says whether the drawn queries come from rewritten captions. `removed` counts captions that may not
+    train, because a validation or test query has their text. `repeats` counts training queries with the text of an
+    earlier one, `merged` captions that were merged into a training query. `first` has the first queries to be judged,
+    for a preview. `long` has the lengths of the queries that are longer than `LONG_QUERY`. With `dry_run` nothing was
+    written.
+    """
+
+    val: int
+    test: int
+    train: int
+    own: int
+    removed: int
+    repeats: int
+    merged: int
+    rewritten: bool
+    first: tuple[tuple[str, Split], ...] = ()
+    long: tuple[int, ...] = ()
+    dry_run: bool = False
+
+
 QUERIES_DRAWN = Event(
     "queries_drawn", EventGroup.MATERIAL, said("drew queries: {val} val, {test} test, {train} train (seed {seed})")
 )

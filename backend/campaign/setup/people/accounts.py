@@ -34,7 +34,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, SignInRefused
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
-from backend.core.typed_text import normalised_password
+from backend.core.typed_text import name_key, normalised_password
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 
@@ -94,6 +94,23 @@ def list_people(project: Project, by: Lead | Operator, *, now: float | None = No
     clock of this machine.
     """
     return people.reviews(project.store.db, time.time() if now is None else now)
+
+
+@in_charge
+def person_named(project: Project, by: Lead | Operator, name: str, *, archived: bool = False) -> Person:
+    """Return the person of this name, however its letters are written; archived people only if `archived` is true.
+
+    Raises:
+        ProjectError: nobody is called so; the message lists the names.
+    """
+    known = [row.person for row in list_people(project, by) if archived or not row.is_archived]
+    person = next((person for person in known if name_key(person.name) == name_key(name)), None)
+    if person is None:
+        names = ", ".join(person.name for person in known)
+        raise ProjectError(
+            said("there is no user named {name}; the users are {names}", name=name, names=names or said("none yet"))
+        )
+    return person
 
 
 @lead_only

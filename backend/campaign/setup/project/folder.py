@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backend.campaign.setup.project import rows
-from backend.campaign.setup.project.model import Campaign, Grading
+from backend.campaign.setup.project.model import Grading, StoredSettings
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
 from backend.campaign.setup.project.settings import GIB, ProjectSettings
@@ -65,7 +65,7 @@ class Project:
         return self.settings.name
 
     @property
-    def campaign(self) -> Campaign:
+    def campaign(self) -> StoredSettings:
         """The settings of the campaign, read from the database each time, because another process may change them."""
         with reading(self.store) as db:
             return rows.campaign(db)

@@ -127,7 +127,7 @@ class GuidelineVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Campaign:
+class StoredSettings:
     """The settings of a campaign that are in the database.
 
     `rule_version` names the rule that turns grades into a relevance. `seats` annotators grade a pair at first, and

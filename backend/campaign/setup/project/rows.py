@@ -6,25 +6,25 @@ import msgspec
 
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale
 from backend.campaign.setup.project.model import (
-    Campaign,
     ExamSettings,
     GoldSettings,
     Grading,
     GuidelineVersion,
     Question,
+    StoredSettings,
     Terms,
 )
 from backend.core.ids import AnnotatorId
 from backend.store.engine import Database
 
 
-def campaign(db: Database) -> Campaign:
+def campaign(db: Database) -> StoredSettings:
     """Return the settings of the campaign, read anew at each call, because another process may change them."""
     row = db.conn.execute(
         "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, tutorial "
         "FROM campaign"
     ).fetchone()
-    return Campaign(
+    return StoredSettings(
         batch_size=row[0],
         grading=grading(db),
         rule_version=row[1],

@@ -8,7 +8,8 @@ import tempfile
 from enum import StrEnum
 from pathlib import Path
 
-from backend.campaign.setup.people.permissions import commands_only, public
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import commands_only, in_charge, public
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings_file import write_whole
 from backend.core.errors import StoreUnavailable
@@ -67,17 +68,16 @@ def served_at(folder: Path) -> str:
         return file.read().strip() if is_held(handle) else ""
 
 
-@commands_only
-def address(project: Project) -> str:
-    """Return the address to use in links to a project.
+@in_charge
+def invitation_link(project: Project, by: Lead | Operator, token: str, *, address: str | None = None) -> str:
+    """Return the link that an invited person opens; `token` is the one-time token of their invitation.
 
-    It is the public address from the settings, or else the address on which the project was last served, or else the
-    usual local address.
+    `address` is that of the app. With None, it is the public address from the settings, or else the address on which
+    the project was last served, or else the usual local address.
     """
-    if project.settings.public_address:
-        return project.settings.public_address
-    path = project.folder / ADDRESS_FILE
-    return path.read_text(encoding="utf-8").strip() if path.exists() else USUAL_ADDRESS
+    file = project.folder / ADDRESS_FILE
+    served = file.read_text(encoding="utf-8").strip() if file.exists() else USUAL_ADDRESS
+    return f"{(address or project.settings.public_address or served).rstrip('/')}/session/invitation/{token}"
 
 
 def _in_database(store: Store) -> list[Lacking]:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import pytest
 
 from backend.campaign.corpus.captions.decisions import waiting_rewrites
-from backend.campaign.corpus.captions.rewriting import RewriteReport, rewrite_captions
+from backend.campaign.corpus.captions.model import RewriteReport
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import EndpointUnavailable

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.campaign import demo
-from backend.campaign.corpus.importing.importing import ImportReport
+from backend.campaign.corpus.importing.model import ImportReport
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts

@@ -9,8 +9,7 @@ import cv2
 import pytest
 
 from backend.campaign.corpus.importing import rows as corpus_rows
-from backend.campaign.corpus.importing.importing import ImportReport
-from backend.campaign.corpus.importing.model import Trouble
+from backend.campaign.corpus.importing.model import ImportReport, Trouble
 from backend.campaign.monitoring.videos.check import import_corpus, video_states
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project

@@ -146,9 +146,9 @@ AGREED = GroupAgreement("A dog.", 4, 9, 2.5, 0.5, 0.25, 0.75, Verdicts("A dog.",
             **{"candidates": 9, "alone": 8, "pairs": 7, "decided": 6, "relevant": 5, "relevant_alone": 4},
             **{"relevance_sum": 12, "mean": 2.0},
         }),
-        (FoundPair(PairId(1), QueryId(2), "A dog.", "v", 0.0, 2.0, 3, None, Verdict.OPEN, None), {
+        (FoundPair(PairId(1), QueryId(2), "A dog.", "v", 0.0, 2.0, 3, None, Verdict.OPEN, None, None), {
             **{"pair_id": 1, "query_id": 2, "query": "A dog.", "video": "v", "start_s": 0.0, "end_s": 2.0, "rank": 3},
-            **{"similarity": None, "verdict": Verdict.OPEN, "relevance": None},
+            **{"similarity": None, "verdict": Verdict.OPEN, "relevance": None, "mean": None},
         }),
     ],
 )  # fmt: skip

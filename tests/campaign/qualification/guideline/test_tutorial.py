@@ -167,8 +167,9 @@ def test_a_candidate_that_a_further_batch_may_hand_out_is_refused(judging: Judgi
     text, moment = judging.rows(
         "SELECT q.text, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE k.rank = 25 LIMIT 1"
     )[0]
-    with pytest.raises(ProjectError, match="a later batch may hand it out"):
-        practise(judging, text=str(text), moment=int(str(moment)))
+    for given in (str(text), str(text).upper()):
+        with pytest.raises(ProjectError, match="a later batch may hand it out"):
+            practise(judging, text=given, moment=int(str(moment)))
 
 
 def test_a_practice_pair_that_the_exam_asks_is_hidden_and_comes_back(judging: Judging, nova: Person) -> None:

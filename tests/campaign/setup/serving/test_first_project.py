@@ -12,7 +12,7 @@ from backend.campaign.setup.people.permissions import person_for
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.serving import first_project
 from backend.campaign.setup.serving.first_project import create_first_project, is_complete, may_begin
-from backend.campaign.setup.serving.server import address, served_at
+from backend.campaign.setup.serving.server import invitation_link, served_at
 from backend.core.errors import Overtaken, ProjectError
 from support import NOW
 
@@ -35,7 +35,8 @@ def test_the_first_lead_is_signed_in_and_links_name_where_it_is_served(tmp_path:
     assert person is not None
     assert (project.name, person.name, person.role) == ("Küche", "Lea", Role.LEAD)
     assert len(project.campaign.scale.meanings) == 5
-    assert (address(project), served_at(folder)) == (OWN, OWN)
+    assert served_at(folder) == OWN
+    assert invitation_link(project, OPERATOR, "t") == f"{OWN}/session/invitation/t"
     assert not (folder / first_project.LOCK_FILE).exists()
 
 
@@ -43,7 +44,7 @@ def test_scale_and_public_address_are_those_that_were_asked_for(tmp_path: Path) 
     made(tmp_path / "new", scale="matches", public_address="https://grade.example.org")
     project = open_project(tmp_path / "new")
     assert len(project.campaign.scale.meanings) == 2
-    assert address(project) == "https://grade.example.org"
+    assert invitation_link(project, OPERATOR, "t") == "https://grade.example.org/session/invitation/t"
 
 
 @pytest.mark.parametrize(

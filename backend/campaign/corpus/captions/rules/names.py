@@ -1,4 +1,4 @@
-"""Find names in a text: people in the name mapping (names and replacements), and words that are probably names."""
+"""Find names in a text: those in the name mapping (names and their replacements), and words that are probably names."""
 
 import re
 import unicodedata
@@ -52,7 +52,7 @@ class Prepared(NamedTuple):
 class NameMapping(dict[str, str]):
     """A mapping from names to the phrases that replace them, compiled once for use on many texts.
 
-    Do not change it after creation, because its compiled form `prepared` would not follow.
+    Do not change it after creation, because its compiled form `prepared` would stay as it was.
     """
 
     def __init__(self, mapping: Mapping[str, str]) -> None:
@@ -228,8 +228,8 @@ def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known
     least `ENOUGH_TEXTS` texts. If there is a lexicon (an English dictionary) and it lacks a first name, that name
     counts even if it also occurs in lower case.
 
-    A name of the mapping that is typed in lower case is found by `Slips` if there is a lexicon. Without one, it counts
-    here if at most a fiftieth of its uses are in lower case (`joey`, but not `house`).
+    Names of the mapping that are typed in lower case are counted only without a lexicon; otherwise the class `Slips`
+    finds them. Such a name counts if at most a fiftieth of its uses are in lower case (`joey`, but not `house`).
 
     Places and brands count too, because only a person can tell them from people; add them to the mapping with
     themselves as replacement.
@@ -317,9 +317,9 @@ def _may_name(word: str) -> bool:
 
 
 def words_of(text: str, cast_pattern: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """Yield (word, start position) of each word in `text` that is not part of a name, without its possessive ending.
+    """Yield (word, start position) of each word in `text`, except words of names in the name mapping.
 
-    `cast_pattern` matches the names of the name mapping.
+    `cast_pattern` matches these names. A possessive ending of a word is cut off.
     """
     name_places = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
     for match in word_pattern().finditer(text):

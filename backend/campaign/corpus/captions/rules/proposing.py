@@ -60,9 +60,9 @@ class Proposed:
 class _Word:
     """The evidence about one word: the captions that contain it, and how it is used there.
 
-    `uses` counts its capitalised uses. Of these, `acts` are like the name of a person, and `things` like that of a
-    thing. `small` counts its uses in lower case. `signs` counts the titles and pronouns that show a woman (key `a
-    woman`) or a man (key `a man`).
+    `uses` counts its capitalised uses. Of these, `acts` counts uses like a person's name, and `things` uses like a
+    thing's name. `small` counts its uses in lower case. `signs` counts the titles and pronouns that show a woman (key
+    `a woman`) or a man (key `a man`).
     """
 
     captions: list[str] = field(default_factory=list)
@@ -77,10 +77,10 @@ def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -
     """Return the probable names in `texts`, each with a phrase to replace it, such as `a woman`.
 
     Names of people come first, then words that may not be a person's name. In both groups the most frequent come first.
-    Titles and the pronouns after a name decide between woman and man, if there are enough of them. Otherwise the lists
-    of first names decide, then the few pronouns there are; without any of these, the name becomes `a person`. A surname
-    without any evidence becomes what its first names become. A rare word that is spelt much like a frequent name counts
-    as a misspelling of it.
+    Titles before a name and pronouns after it decide between woman and man, if there are enough and they agree.
+    Otherwise the lists of first names decide. If these do not, two titles or pronouns are enough. Without any of these,
+    the name becomes `a person`. A surname without any evidence becomes what its first names become. A rare word that is
+    spelt much like a frequent name counts as a misspelling of it.
     """
     report = progress or (lambda done, total: None)
     texts = [plain(text) for text in texts]
@@ -166,10 +166,9 @@ def _acts(text: str, start: int, end: int) -> bool:
 
 
 def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
-    """Return `["a woman"]` or `["a man"]` by the first pronoun after the name that a caption begins with.
+    """Return whom a caption's opening name means: `["a woman"]` or `["a man"]`, by the first pronoun after the name.
 
-    The result is empty if the caption does not begin with a name. It is also empty if no pronoun comes before the next
-    name.
+    The result is empty if the caption does not begin with a name, or if no pronoun comes before the next name.
 
     Args:
         text: a caption.
@@ -186,7 +185,7 @@ def _replacements(
 ) -> dict[str, str]:
     """Return the phrase that replaces each name, such as `a woman`; empty if it may not be a person's name.
 
-    `pairs` maps each two names that stand next to each other to their captions.
+    `pairs` maps every two names that stand next to each other in a caption to the captions in which they do.
     """
     kinds = {name: _kind(name, word, known) for name, word in words.items()}
     first_of: dict[str, set[str]] = defaultdict(set)

@@ -64,7 +64,7 @@ class PeopleGroup:
 
 
 def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | PeopleGroup]:
-    """Return the mentions of people in order, where lists such as `A, B and C` are joined into one group if possible.
+    """Return the mentions of people in order; a list of people such as `A, B and C` becomes one group if possible.
 
     With `alike`, groups become `two people` even if all are women or all are men; otherwise `two women`.
     """
@@ -103,7 +103,7 @@ def _run_length(mentions: Sequence[Mention], text: str) -> int:
 def _group(
     members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool
 ) -> PeopleGroup | None:
-    """Return people named together as one group; None if the sentence refers to single ones of them.
+    """Return people named together as one group; None if the sentence also refers to one of them alone.
 
     With `alike`, the group becomes `two people` even if all are women or all are men.
     """

@@ -33,7 +33,7 @@ def opens_sentence(text: str, position: int) -> bool:
 
 
 def article_of(noun: str) -> str:
-    """Return `a` or `an` for the word that follows, by its sound, as far as its spelling tells.
+    """Return the article for a noun, `a` or `an`, by the sound with which the noun begins, guessed from its spelling.
 
     >>> [article_of(word) for word in ("woman", "old man", "unicyclist", "hour", "one-eyed man")]
     ['a', 'an', 'a', 'an', 'a']
@@ -197,12 +197,12 @@ def key(word: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """Return the normalised form of a name of one word or more, equal for all its spellings; see `key`."""
+    """Return the normalised form of a name (one or more words), which is the same for all spellings of the name."""
     return " ".join(key(word) for word in word_pattern().findall(straight(plain(name))))
 
 
 def plain(text: str) -> str:
-    """Return the text in NFC without invisible characters, except those that other scripts or emoji need."""
+    """Return the text in Unicode NFC without invisible characters, except any that non-Latin scripts or emoji need."""
     composed = nfc(text)
     if composed.isascii() or all(map(_is_seen, composed)):
         return composed
@@ -231,9 +231,11 @@ def split_possessive(word: str) -> tuple[str, str]:
 def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], bool]) -> Spellings:
     """Return all spellings of the names in `phrases`, which maps each name to the phrase that replaces it.
 
-    Some names count only when spelt exactly as in `phrases`: those that are not a person's, and those with another
-    spelling that the rules may write themselves. So do names that have the same normalised form but different phrases.
-    `clashes_with(name, phrase)` returns whether words that the rules may write for a phrase could be read as the name.
+    In three cases, a name counts only when spelt exactly as in `phrases`. It is mapped to itself, because it is not a
+    person's. Or another spelling of it could occur in a phrase that the rules write. Or another name has the same
+    normalised form and a different phrase.
+
+    `clashes_with(name, phrase)` returns whether what the rules write for a phrase could contain the name.
     """
     names_of: dict[str, list[str]] = defaultdict(list)
     for name in sorted(phrases):
@@ -292,7 +294,7 @@ def _match_name(
 ) -> tuple[int, str, int] | None:
     """Return (start, correct spelling, number of words) of the name that `words` form; None if they form no name.
 
-    A title before the name is included, unless it starts before `position`, where the text was processed earlier.
+    A title before the name is included, unless it starts before `position`; the text up to there is already respelt.
     """
     last, own = split_possessive(words[-1][0])
     bases = [*(word[0] for word in words[:-1]), last]
@@ -313,7 +315,7 @@ def _match_name(
 
 
 def _no_other_word(bases: list[str], known: Known) -> bool:
-    """Return whether some words, in this spelling, can only be a name and not ordinary words."""
+    """Return whether the words `bases`, as spelt here, can only be a name and not ordinary words."""
     small = [base.islower() for base in bases]
     sure = [not known.is_word(key(base)) or (known.parts_of_speech is None and not base.islower()) for base in bases]
     if len(bases) == 1:

@@ -264,9 +264,10 @@ def drop_moment(db: Database, moment_id: MomentId) -> bool:
 
 
 def _pass_on(db: Database, table: str, row_id: int) -> bool:
-    """Mark another description that uses a caption or moment as the one for which it was added.
+    """Make another description the owner of a caption or moment that was added for a description.
 
-    `table` is `caption` or `moment`, and `row_id` its id. Return whether there is such a description.
+    The oldest description that uses the caption or moment becomes its owner. Return False if none uses it. `table` is
+    `caption` or `moment`, and `row_id` the id of the caption or moment.
     """
     cursor = db.conn.execute(
         f"UPDATE description SET made_{table} = 1 WHERE description_id = "

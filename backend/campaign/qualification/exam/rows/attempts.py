@@ -18,8 +18,10 @@ from backend.store.engine import Database, insert_returning_id
 class Attempt:
     """One person's attempt at one exam or calibration round.
 
-    `number` counts the person's attempts from 1. `read_at` is when they saw their result. At most `most_missed` percent
-    of the answers may differ from the right grade by more than `tolerance`. Times are in seconds since 1970.
+    `number` counts the person's attempts from 1. The names of its items in a browser begin with `key`. `order_key`
+    decides the order of the items. `read_at` is when the person saw their result. At most `most_missed` percent of the
+    answers may differ from the right grade by more than `tolerance`; `rule_version` names this pass rule. Times are in
+    seconds since 1970.
     """
 
     attempt_id: int
@@ -113,10 +115,10 @@ def leads_attempts(db: Database, exam_id: int) -> list[Attempt]:
 
 
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Iterable[int], *, at: float) -> None:
-    """Add an attempt with these exam items; without any, it asks the exam's original items.
+    """Add an attempt that asks these exam items; the exam's original items if `items` is empty.
 
     Two random keys are drawn for the attempt. The names of its items in the browser begin with the first key. The
-    second one sets the order of the items.
+    second key sets the order of the items.
     """
     attempt_id = insert_returning_id(
         db,

@@ -120,11 +120,13 @@ def add(
 
 
 def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]:
-    """Return the pairs that a new exam or calibration round may ask: no grades, with a clip, and not being graded.
+    """Return the pairs without a grade that a new exam or calibration round may ask.
 
-    Pairs of probes (pairs graded only to learn how deep judging must go) are left out. So are pairs that somebody
-    answered in an earlier round, because others saw these answers. Pairs of the open round of the other purpose are
-    left out too; those of the purpose `replaced` are not, because the new round replaces that one.
+    Their clips can be shown, and nobody is grading them. Pairs of probes (graded only to learn how deep judging must
+    go) are left out. So are pairs that somebody answered in an earlier exam or round.
+
+    Pairs of an exam or round that is open now are left out too, unless it has the purpose `replaced`: the new one
+    replaces it.
     """
     rows = db.conn.execute(
         f"""

@@ -15,8 +15,8 @@ def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, s
     """Draw the items of an exam: a random sample of queries, and of the settled pairs (with a final grade) of each.
 
     Queries that have enough settled pairs are preferred to those that have fewer. If the project has too few pairs, the
-    exam has fewer items. With `spread`, the right grades occur as equally often as these queries and pairs allow, and
-    the seed decides among equally good draws. Without `spread`, the seed alone decides.
+    exam has fewer items. With `spread`, the draw makes the numbers of items of each right grade as equal as possible,
+    and the seed decides among equally good draws. Without `spread`, the seed alone decides.
 
     >>> there = [KnownPair(PairId(10 * q + n), n, QueryId(q)) for q in (1, 2, 3) for n in range(4)]
     >>> [item.query_id for item in draw(there, queries=2, pairs=2, seed=1)]
@@ -159,9 +159,9 @@ def unevenness(counts: Iterable[int]) -> int:
 def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: int) -> list[QueryId]:
     """Choose the queries of an exam so that its right grades occur as equally often as possible.
 
-    Queries with at least `pairs` pairs are preferred to those with fewer, so evenness never costs items. Among queries
-    with equally many pairs, every set is tried if there are at most `SETS` of them. Otherwise a local search swaps one
-    query at a time, the most promising first, for as long as this helps.
+    The exam gets as many items as possible, so queries with more pairs come first; at most `pairs` of each count. Among
+    queries with equally many pairs, the most even combination is chosen. All combinations are compared if there are at
+    most `SETS`. Otherwise a local search replaces one query at a time, for as long as this helps.
 
     Args:
         stock: how many pairs of each relevance (final grade) each query has.
@@ -217,12 +217,12 @@ def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
 def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
     """Change which pairs are drawn within queries, so that every relevance (final grade) is drawn about equally often.
 
-    An exchange replaces a drawn pair of a query by one of another relevance. It may go through several queries and
-    grades.
+    The result has the least `unevenness` that is possible with the same number of pairs per query. It is reached by
+    exchanges, which replace drawn pairs by pairs of the same queries with another relevance.
 
-    The sums over the queries, one for each relevance, that exchanges can reach form the base of an integral
-    polymatroid. On such a base, the sum of their squares is least if no exchange of one unit lowers it (the optimality
-    criterion of K. Murota, Discrete Convex Analysis, 2003).
+    Reason: the totals by relevance that exchanges can reach form the base of an integral polymatroid. On such a base,
+    the sum of squares is least if no exchange of one unit lowers it (the optimality criterion of K. Murota, Discrete
+    Convex Analysis, 2003).
 
     Args:
         stocks: for each query, how many pairs of each relevance it has.
@@ -237,11 +237,11 @@ def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
 def _local_search(
     stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], places: int, pairs: int
 ) -> list[QueryId]:
-    """Choose all queries of `fixed` and `places` queries of `free`, by a local search that makes the grades more even.
+    """Choose the queries of an exam by a local search that makes its right grades occur about equally often.
 
-    Each step replaces one chosen query of `free` by another one of `free`. Replacements that bring in rare grades are
-    tried first. The price of a grade is how many items of the exam have it at present. The cost of a query is the sum
-    of the prices of its cheapest pairs.
+    Returns all queries of `fixed`, and `places` queries out of `free`. Each step replaces one chosen query of `free` by
+    one that is not chosen, if this makes the grades more even. Replacements that add rare grades are tried first. The
+    search ends when none of those tried helps, or after a limited number of tries.
     """
     chosen, left = list(free[:places]), _FILLED // (len(fixed) + places)
 
@@ -279,10 +279,10 @@ def _totals(taken: Sequence[Grades]) -> Grades:
 
 
 def _exchanges(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple[int, int, int]] | None:
-    """Return exchanges of drawn pairs after which the grades occur more equally often; None if there are none.
+    """Return a chain of exchanges that makes the grades of the drawn pairs more even; None if there is none.
 
-    Each exchange is (index of the query, grade to remove, grade to add). Together they replace one item of a grade by
-    one of another grade that has at least two items fewer.
+    Each exchange is (index of the query, grade to remove, grade to add). Together they change two totals: one grade
+    loses an item, and a grade with at least two items fewer gains one.
     """
     totals = _totals(taken)
     for start in sorted(range(len(totals)), key=lambda g: -totals[g]):

@@ -1,8 +1,8 @@
 """Read the two files of an earlier campaign: its raw annotations (one row per grade), and its pairs.
 
 This works on bytes, without disk or project; `importing` compares the result with the project and stores it. Problems
-are collected, not raised, so that the user sees the problems of both files, and contradictions to the project, in one
-list.
+are collected, not raised, so that the user sees the problems of both files, and contradictions between them and the
+project, in one list.
 
 Irregularities of published files are accepted: repeated rows, two grades of one worker for a pair, gaps in numbers.
 """
@@ -70,14 +70,14 @@ def read_campaign(
 
 @dataclass(slots=True)
 class _Reading:
-    """A reader of one of the two files, which collects its problems."""
+    """A reader of one file, of raw annotations or of pairs, which collects the file's problems."""
 
     file: str
     problems: list[Problem] = field(default_factory=list)
     table: CsvTable = field(default_factory=lambda: CsvTable({}, (), []))
 
     def raw(self, data: bytes, highest: int, *, may_be_empty: bool) -> EarlierCampaign:
-        """Read the raw annotations."""
+        """Read the file of raw annotations; `may_be_empty` says whether it may have no rows."""
         if not self._split(data, COLUMNS, RAW_OPTIONAL, may_be_empty=may_be_empty):
             return EarlierCampaign(self.file, "", problems=tuple(self.problems))
         annotations, problems = grades_of(self.table, self.file, highest)
@@ -181,7 +181,8 @@ class _Reading:
     ) -> Iterator[EarlierGrade]:
         """Yield each row as a grade with its seat number: 1 for the first grade of a pair, 2 for the next, and so on.
 
-        A seat is an annotator's place on a pair. A problem is added where the file's round does not fit the seat.
+        A seat is an annotator's place on a pair. Each round of grading fills two seats of a pair. If the file states
+        another round for a seat, a problem is added.
         """
         for pair_id, together in groupby(rows, key=itemgetter(0)):
             workers: set[str] = set()

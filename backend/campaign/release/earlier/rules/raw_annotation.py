@@ -194,7 +194,10 @@ def summarise(
 def _re_opened(
     table: CsvTable, pairs: Sequence[str], pair: NDArray[np.int64], file: str
 ) -> tuple[NDArray[np.bool_], list[Problem]]:
-    """Return, for each pair, whether a lead re-opened it, and the problems of the column `re_opened`."""
+    """Return, for each pair, whether a lead asked two more annotators to grade it, and the column's problems.
+
+    The column is `re_opened`.
+    """
     cells = table.columns.get(RE_OPENED)
     if cells is None:
         return np.zeros(len(pairs), dtype=bool), []
@@ -218,7 +221,7 @@ def _encode(ids: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
 
 
 def _first_beyond(codes: NDArray[np.int64], most: int) -> list[int]:
-    """Return, for each value that occurs more than `most` times, the index in `codes` of its next occurrence."""
+    """Return the index in `codes` of the first surplus occurrence of each value that occurs more than `most` times."""
     order = np.argsort(codes, kind="stable")
     ranked = codes[order]
     # `searchsorted` gives where the run of equal codes starts, so the difference is the place within the run.

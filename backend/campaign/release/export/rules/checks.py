@@ -64,7 +64,7 @@ class SpanFaults:
 
 @dataclass(slots=True)
 class FirstPlaces:
-    """A memory of the file and row in which each id and text first occurred, for messages about repeated ones."""
+    """A record of the file and row in which each id and text first occurred, to report repeated ids and texts."""
 
     _first: dict[tuple[str, object], str] = field(default_factory=dict)
 
@@ -139,9 +139,9 @@ def check_training(
 def _repetitions(
     file: str, entry: Entry[GradedMoment] | Entry[Moment], first_places: FirstPlaces, *, texts: bool
 ) -> Iterator[Problem]:
-    """Yield a problem if a query's number or text is in an earlier query, its text is empty or it has no moments.
+    """Yield the problems of a query: its number or text is repeated, its text is empty, or it has no moments.
 
-    Texts are compared only with `texts`: training queries may share a text, as captions do.
+    Repeated texts are a problem only with `texts`: training queries may share a text, as captions do.
     """
     place, name = f"{file}, row {entry.row}", f"query {entry.query_id}"
     if earlier := first_places.before("number", str(entry.query_id), place):
@@ -167,7 +167,7 @@ def _training_faults(
 
 
 def _weights(file: str, entry: Entry[Moment], spans: SpanFaults) -> Iterator[Problem]:
-    """Yield the problems of a training query's moments, and of the similarities that are their weights.
+    """Yield the problems of a training query's moments and of their weights, the similarities to the query.
 
     Only the largest training set is checked like this, because the others repeat its moments.
     """

@@ -26,11 +26,11 @@ from backend.core.ids import MomentId, QueryId
 def select(query_counts: Iterable[QueryCounts], options: ReleaseOptions) -> ReleaseSelection:
     """Select the queries of a release.
 
-    Unfinished queries, of which pairs still need grades, are left out unless the options include them. Otherwise, if
-    only 1 of 20 pairs had a relevance, a run would score 0 for finding one of the other 19.
+    Queries with pairs that still need grades are left out unless the options include them. Otherwise, if only 1 of 20
+    pairs had a relevance, a run would score 0 for finding one of the other 19.
 
     Args:
-        query_counts: all validation and test queries, in judging order.
+        query_counts: all validation and test queries, in the order in which they are handed out.
         options: what the release includes.
     """
     included = options.adjudicated is Adjudicated.INCLUDE
@@ -64,9 +64,9 @@ Moments = Mapping[tuple[str, float, float], dict[str, Any]]
 
 
 def by_span(moments: Mapping[MomentId, dict[str, Any]]) -> Moments:
-    """Return the moments of a release, as they are written in its files, by (video, start, end).
+    """Return the moments of a release by (video, start, end).
 
-    `moments` has them by id.
+    `moments` maps moment ids to the moments as the files of the release describe them.
     """
     return {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
 
@@ -89,7 +89,7 @@ def truth(
     """Return the contents of `val.json` and `test.json` by split; the moments of a query are ordered by rank.
 
     Args:
-        selection: the queries, in judging order.
+        selection: the queries, in the order in which they are handed out.
         pairs: all pairs that annotators were given.
         moments: the result of `by_span`.
         options: what the release includes.
@@ -134,8 +134,8 @@ def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
 def pair_columns(with_published: bool, pooled: bool) -> tuple[str, ...]:
     """Return the names of the columns of `raw_query_moment_pair.csv`.
 
-    `with_published` adds a column for the published caption. `pooled` adds a column for the candidate sources, if there
-    are others than captions.
+    `with_published` adds a column for the published caption. `pooled` adds a column for the sources that found the
+    candidates, such as the runs of systems.
     """
     return (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()), *(("sources",) if pooled else ()))
 
@@ -172,10 +172,10 @@ def pair_rows(
 
 
 def _sources(pair: PairReview) -> str:
-    """Return the sources of a pair with its rank in each, like `run-a 3; run-b 1`.
+    """Return the sources that found a pair, with its rank in each, like `run-a 3; run-b 1`.
 
-    A run that was pooled twice counts once, with the best rank. Readers split at `; `, which names cannot contain, and
-    take the last word as the rank.
+    If a run was added as a source twice, it is listed once, with the best rank. Readers split at `; `, which names
+    cannot contain, and take the last word as the rank.
     """
     ranks = {source_rank.source.label: source_rank.rank for source_rank in reversed(pair.found_by)}
     return "; ".join(f"{label} {rank}" for label, rank in reversed(ranks.items()))

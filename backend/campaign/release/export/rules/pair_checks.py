@@ -1,7 +1,8 @@
 """Check that the truth of a release follows from its pairs and its raw annotations (one row per grade). Pure functions.
 
-The consensus rule is applied again to every pair. The decisions of leads override it; they concern the pairs marked as
-adjudicated in `raw_query_moment_pair.csv` or `raw_annotation.csv`.
+The consensus rule, which derives a pair's relevance from its grades, is applied again to every pair. The decisions of
+leads override it. The pairs that leads decided are marked as adjudicated in `raw_query_moment_pair.csv` or
+`raw_annotation.csv`.
 """
 
 from collections import defaultdict
@@ -22,7 +23,11 @@ _SETTLED = (Verdict.CONSENSUS.value, Verdict.ADJUDICATED.value)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The rules by which a release was made: scale, tolerance, rounding, and what its manifest says was left out."""
+    """The rules by which a release was made: scale, tolerance, rounding, and what was left out.
+
+    `left_out` has the ids of the queries that the manifest lists as left out. `without_adjudicated` says whether pairs
+    that a lead decided are left out.
+    """
 
     grades: range
     tolerance: int = 1
@@ -45,9 +50,9 @@ class Judged:
     rule: Rule
 
     def decisions(self) -> Callable[[int], tuple[tuple[int, ...], Decision]]:
-        """Return a function that maps a pair id to the pair's grades and its verdict and relevance.
+        """Return a function that maps a pair id to the pair's grades and its decision (verdict and relevance).
 
-        They follow from a lead's decision, or else from the grades by the consensus rule.
+        A lead's decision is used if there is one. Otherwise the consensus rule computes the decision from the grades.
         """
         grades_by_pair: defaultdict[int, list[int]] = defaultdict(list)
         for grade in self.campaign.grades:

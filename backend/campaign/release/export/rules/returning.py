@@ -76,8 +76,8 @@ def moments(
         pairs: the pairs of `raw_query_moment_pair.csv`, in file order.
         published: the published captions of that file, by row.
         durations: durations of the videos in that file, in seconds.
-        imprecise: whether the release has imprecise captions. Then an empty caption in that file means that the release
-            leaves the caption out, unless a JSON file has null there: such a moment never had a caption.
+        imprecise: whether the release has imprecise captions (without names). If so, a pair's empty caption means that
+            the release leaves the caption out. If a JSON file has null for the caption, the moment never had one.
     """
     returned: dict[Span, ReturnedMoment] = {}
     for pair in pairs:
@@ -97,11 +97,12 @@ def moments(
 def queries(
     truth: Mapping[Split, Queries[GradedMoment]], pairs: Sequence[EarlierPair], training: Queries[Moment] | None
 ) -> list[QueryRow]:
-    """Return all queries of a release in judging order, with their numbers.
+    """Return all queries of a release with their numbers, in the order in which they are handed out.
 
     A query without a number, or with a number that an earlier query has, gets the next free one. Validation and test
-    queries are ordered by their lowest pair id, if `truth` lists them in the same order. Otherwise they have the order
-    of `truth`, followed by queries that are only in `pairs`. Training queries come last.
+    queries are ordered by their lowest pair id, unless this contradicts their order in `truth`. In that case the
+    queries of `truth` come first in their order there, then queries that are only in `pairs`. Training queries come
+    last.
     """
     numbers: dict[str, tuple[Split, str | int | None]] = {}
     for split, file in truth.items():
@@ -139,7 +140,7 @@ def parse_encoder(identity: str | None) -> tuple[str, str, str] | None:
 
 
 def ranked(campaign: EarlierCampaign) -> dict[str, list[EarlierPair]]:
-    """Return the pairs of each query, ordered by rank, by the text of the query."""
+    """Return, by query text, the list of the query's pairs ordered by rank."""
     pairs_by_query: dict[str, list[EarlierPair]] = {}
     for pair in sorted(campaign.pairs, key=lambda pair: pair.rank):
         pairs_by_query.setdefault(pair.query, []).append(pair)

@@ -82,7 +82,8 @@ class PartStatistics:
         judged: moments with a relevance, per query.
         at_least: moments per query of relevance 1 or more, of 2 or more, and so on up to the highest.
         by_relevance: number of moments of each relevance, from 0 on; a moment of two queries counts twice.
-        batches: maps a number of batches to how many queries have that many, queries without any final grade included.
+        batches: maps a number of batches (groups of pairs handed out together) to how many queries have that many.
+            Queries without any final grade are included.
         settled: outcomes of the pairs that annotators were given.
     """
 
@@ -163,9 +164,9 @@ def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
 def statistics(documents: Documents) -> ReleaseStatistics:
     """Return the statistics of a release.
 
-    How many batches of a query were handed out follows from the ranks of its pairs: each batch covers `batch_size`
-    ranks, and the first begins at rank 1. Pairs from a later pooling of runs have higher ranks, and may leave a gap
-    before them.
+    The number of a query's batches (groups of pairs handed out together) is computed from the ranks of its pairs. Each
+    batch covers `batch_size` ranks, and the first begins at rank 1. Only batches with pairs count: candidates added
+    later from the runs of systems have higher ranks, often after a gap.
     """
     return ReleaseStatistics(
         parts=tuple(
@@ -178,7 +179,10 @@ def statistics(documents: Documents) -> ReleaseStatistics:
 
 
 def release_statistics_table(statistics: ReleaseStatistics) -> list[tuple[str, ...]]:
-    """Return the statistics as table rows: first the titles, then one row per quantity, with a cell for each part."""
+    """Return the statistics as table rows: first the titles, then one row per quantity.
+
+    Each row has a name, a cell for each split, and a cell for the whole release.
+    """
     rows: list[tuple[str, ...]] = [("", *(_TITLES.get(part.part, part.part) for part in statistics.parts))]
 
     def row(title: str, *cells: str) -> None:

@@ -1,0 +1,215 @@
+"""The class `Campaign`: every operation that a script can ask of a campaign, as a method.
+
+The body of the class is the table of operations: each line has the function, who may call it, and whether it changes
+the campaign. `OPERATIONS` has them by name, for whoever serves them elsewhere. To add one, write a function in a module
+of this package, a line here, and a row in docs/campaign-scripts.md.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, get_args, overload
+
+from backend.api import accounts, corpus, release, work
+from backend.api.model import Caller, Needs, Operation, Records
+from backend.campaign.nouns import OPERATOR
+from backend.core import extras
+
+if TYPE_CHECKING:
+    from backend.campaign.setup.project.folder import Project
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Row = TypeVar("Row")
+
+OPERATIONS: dict[str, Operation] = {}
+"""All operations by name, in the order of the methods of `Campaign`."""
+
+
+class Transport(Protocol):
+    """A way to reach a campaign: in this process, or over a network."""
+
+    def call(self, name: str, /, **arguments: object) -> Any:
+        """Return the result of an operation. `OPERATIONS[name].signature` has the types of arguments and result."""
+
+    def close(self) -> None:
+        """Release what was opened."""
+
+
+@overload
+def _method(
+    function: Callable[Concatenate["Project", Caller, P], list[Row]], needs: Needs, *, acts: bool = False
+) -> Callable[Concatenate["Campaign", P], Records[Row]]: ...
+@overload
+def _method(
+    function: Callable[Concatenate["Project", Caller, P], R], needs: Needs, *, acts: bool = False
+) -> Callable[Concatenate["Campaign", P], R]: ...
+def _method(function: Callable[..., Any], needs: Needs, *, acts: bool = False) -> Callable[..., Any]:
+    """Return a method of `Campaign` that calls an operation, and enter the operation into the table."""
+    operation = OPERATIONS[function.__name__] = Operation(function.__name__, function, needs, acts)
+    _, _, *arguments = inspect.signature(function).parameters.values()
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    signature = inspect.signature(function).replace(parameters=[own, *arguments])
+
+    @wraps(function)
+    def method(*given: Any, **named: Any) -> Any:
+        bound = dict(signature.bind(*given, **named).arguments)
+        campaign: Campaign = bound.pop("self")
+        result = campaign.transport.call(operation.name, **bound)
+        if isinstance(result, list):
+            (kind,) = get_args(operation.signature.return_annotation)
+            return Records(result, kind)
+        return result
+
+    method.__signature__ = signature  # type: ignore[attr-defined]
+    return method
+
+
+class Campaign:
+    """A campaign, from its corpus to its leaderboard, for scripts.
+
+    Each method does what a page or a command does, with the same checks. Methods that return several values of one
+    kind return a list with a method `to_frame`, which needs pandas.
+
+        with Campaign("my-project", person="Lea") as campaign:
+            campaign.judgements().to_frame()
+
+    Attributes:
+        transport: how the campaign is reached.
+    """
+
+    def __init__(self, folder: str | Path, *, person: str | None = None) -> None:
+        """Open the project in a folder.
+
+        Args:
+            folder: the folder of the project.
+            person: the name of the person who acts, which goes on record; see `people`. Without it, the operator acts,
+                who may do what commands do.
+
+        Raises:
+            ProjectError: there is no project in the folder, or no such person in the project.
+            SchemaOutOfDate: an older or newer version of ReelRank wrote the database.
+            ImportError: the extra `app` is not installed.
+        """
+        self.transport: Transport = InThisProcess(Path(folder), person)
+
+    @classmethod
+    def create(
+        cls, folder: str | Path, *, encoder: str | None = None, kind: str | None = None, scale: str | None = None
+    ) -> Self:
+        """Create an empty project in a folder, and open it as the operator.
+
+        Args:
+            folder: the folder, which is created.
+            encoder: the sentence encoder that chooses candidates: a name on the model hub, a folder, or `minilm`. With
+                None, it is SimCSE from the model hub.
+            kind: how the encoder makes its vectors, `sup`, `unsup` or `minilm`; recognised from its name if None.
+            scale: a scale of grades, `matches` or the path of a scale file; TVR-Ranking's five grades if None.
+
+        Raises:
+            ProjectError: there is a project already, or the folder cannot be written.
+            EncoderUnavailable: the encoder cannot be found.
+            ImportError: the extra `app` is not installed.
+        """
+        with _explained():
+            from backend.campaign.setup.project.sentence_encoder import init_project
+        init_project(Path(folder), encoder=encoder, kind=kind, scale=scale).store.close()
+        return cls(folder)
+
+    @classmethod
+    def over(cls, transport: Transport) -> Self:
+        """Return the campaign that a transport reaches."""
+        campaign = cls.__new__(cls)
+        campaign.transport = transport
+        return campaign
+
+    def close(self) -> None:
+        """Close the project."""
+        self.transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    import_corpus = _method(corpus.import_corpus, Needs.IN_CHARGE, acts=True)
+    import_videos = _method(corpus.import_videos, Needs.IN_CHARGE, acts=True)
+    rewrite_captions = _method(corpus.rewrite_captions, Needs.IN_CHARGE, acts=True)
+    captions = _method(corpus.captions, Needs.IN_CHARGE)
+    draw_queries = _method(corpus.draw_queries, Needs.IN_CHARGE, acts=True)
+    choose_candidates = _method(corpus.choose_candidates, Needs.IN_CHARGE, acts=True)
+    next_batches = _method(corpus.next_batches, Needs.IN_CHARGE)
+    open_batch = _method(corpus.open_batch, Needs.LEAD, acts=True)
+    open_recommended_batches = _method(corpus.open_recommended_batches, Needs.IN_CHARGE, acts=True)
+
+    people = _method(accounts.people, Needs.IN_CHARGE)
+    add_person = _method(accounts.add_person, Needs.IN_CHARGE, acts=True)
+    add_person_with_password = _method(accounts.add_person_with_password, Needs.IN_CHARGE, acts=True)
+    invite_again = _method(accounts.invite_again, Needs.LEAD, acts=True)
+    pause_person = _method(accounts.pause_person, Needs.LEAD, acts=True)
+    unpause_person = _method(accounts.unpause_person, Needs.LEAD, acts=True)
+    suspend_person = _method(accounts.suspend_person, Needs.LEAD, acts=True)
+    reinstate_person = _method(accounts.reinstate_person, Needs.LEAD, acts=True)
+    remove_person = _method(accounts.remove_person, Needs.IN_CHARGE, acts=True)
+
+    status = _method(work.status, Needs.IN_CHARGE)
+    progress = _method(work.progress, Needs.IN_CHARGE)
+    inbox = _method(work.inbox, Needs.IN_CHARGE)
+    queries = _method(work.queries, Needs.IN_CHARGE)
+    pairs = _method(work.pairs, Needs.IN_CHARGE)
+    judgements = _method(work.judgements, Needs.IN_CHARGE)
+    agreement = _method(work.agreement, Needs.IN_CHARGE)
+    flags = _method(work.flags, Needs.IN_CHARGE)
+    dismiss_flags = _method(work.dismiss_flags, Needs.LEAD, acts=True)
+    my_work = _method(work.my_work, Needs.ANNOTATOR)
+
+    preview_release = _method(release.preview_release, Needs.IN_CHARGE)
+    make_release = _method(release.make_release, Needs.IN_CHARGE, acts=True)
+    releases = _method(release.releases, Needs.IN_CHARGE)
+    release_file = _method(release.release_file, Needs.IN_CHARGE)
+    add_truth = _method(release.add_truth, Needs.IN_CHARGE, acts=True)
+    truths = _method(release.truths, Needs.IN_CHARGE)
+    truth_names = _method(release.truth_names, Needs.IN_CHARGE)
+    remove_truth = _method(release.remove_truth, Needs.IN_CHARGE, acts=True)
+    add_run = _method(release.add_run, Needs.IN_CHARGE, acts=True)
+    runs = _method(release.runs, Needs.IN_CHARGE)
+    remove_run = _method(release.remove_run, Needs.IN_CHARGE, acts=True)
+    leaderboard = _method(release.leaderboard, Needs.IN_CHARGE)
+
+
+class InThisProcess:
+    """Reaches a campaign by opening its folder in this process; satisfies `Transport`."""
+
+    def __init__(self, folder: Path, person: str | None) -> None:
+        """Open the project as a person of it, or as the operator if `person` is None."""
+        with _explained():
+            from backend.campaign.setup.people.accounts import person_named
+            from backend.campaign.setup.project.folder import open_project
+        self._project = open_project(folder)
+        try:
+            self._by: Caller = OPERATOR if person is None else person_named(self._project, OPERATOR, person)
+        except BaseException:
+            self.close()
+            raise
+
+    def call(self, name: str, /, **arguments: object) -> Any:
+        """Return the result of an operation."""
+        return OPERATIONS[name].function(self._project, self._by, **arguments)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._project.store.close()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say how to install the extra `app` if a module of it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in extras.MODULES["app"]:
+            raise
+        raise ImportError(extras.advice("`Campaign`", "app"), name=error.name) from error

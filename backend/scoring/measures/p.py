@@ -1,0 +1,38 @@
+"""P@K, IoU>=mu: the precision of the K best predictions as in trec_eval.
+
+    P@K,mu = #{hits of rank <= K} / K
+
+Source: trec_eval's `P_K`. For hits see `trec_ap`. It divides by K even if the list is shorter; `loc_precision` divides
+by the length of the list then.
+
+Edge cases: a query without relevant moments scores 0.
+
+Worked example: one hit among two predictions.
+
+>>> from backend.scoring.evaluate import evaluate
+>>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
+>>> evaluate(truth, {"q": [["w", 0, 10, 0.9], ["v", 0, 8, 0.8]]}, measures=["p"], k=[2, 10], mu=[0.5])["mean"]
+{'p@2,0.5': 0.5, 'p@10,0.5': 0.1}
+"""
+
+import numpy as np
+
+from backend.core.timespan import Floats
+from backend.scoring.matching.found import Matches
+from backend.scoring.measure import Measure, Threshold
+
+
+def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
+    """Return the precision for each cut-off, mu and query, in [0, 1]."""
+    return np.stack([[matches.counts(hits, k) / k for hits in matches.hits(mus)] for k in cutoffs])
+
+
+MEASURE = Measure(
+    "p",
+    "P",
+    Threshold("mu", None, "mu"),
+    compute,
+    "share of the ranks 1..K whose prediction takes a relevant moment",
+    "trec_eval",
+    usual=False,
+)
