@@ -256,7 +256,7 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
         asked.get("preset") or "paper",
         DEFAULT_K if (k := asked.get("k")) is None else k,
         DEFAULT_MU if (mu := asked.get("mu")) is None else mu,
-        options,
+        benchmark.options_with(options) if benchmark else options,
         theta=DEFAULT_MU if (theta := asked.get("theta")) is None else theta,
         min_relevance=asked.get("min_relevance", 1),
         measures=asked.get("measures"),

@@ -94,7 +94,7 @@ def score_files(
         preset,
         (POOL_K if pool else DEFAULT_K) if k is None else k,
         levels if mu is None else mu,
-        options,
+        chosen.options_with(options) if chosen else options,
         theta=levels if theta is None else theta,
         min_relevance=min_relevance,
         measures=POOL_MEASURES if pool and measures is None else measures,

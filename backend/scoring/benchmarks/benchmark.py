@@ -146,6 +146,11 @@ class Benchmark:
         found = [figure for part in self.parts for figure in part.figures]
         return found + list(self.beside.figures if self.beside else ())
 
+    def options_with(self, asked: Options) -> Options:
+        """Return the benchmark's options, with those that the caller chose in `asked` in place of its own."""
+        chosen = {name: value for name, value in asked.items() if value is not None}
+        return cast("Options", {**self.options, **chosen})
+
     def missing(self, asked: Options) -> str:
         """Return how to count queries without predictions: `zero`, `skip`, `error` or `published`.
 
