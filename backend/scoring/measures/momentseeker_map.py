@@ -1,4 +1,4 @@
-"""mAP@5 of MomentSeeker: the average precision of the first five predictions, with IoUs in place of hits.
+"""AP@5 of MomentSeeker: the average precision of the first five predictions, with IoUs in place of hits.
 
     AP = sum over k = 1..5 of r(k) * (r(1) + ... + r(k)) / k
 
@@ -36,7 +36,7 @@ def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floa
 
 MEASURE = Measure(
     "momentseeker_map",
-    "mAP@5 of MomentSeeker",
+    "AP@5 of MomentSeeker",
     None,
     compute,
     f"average precision of the first {FIRST} predictions, with IoUs in place of hits",
