@@ -1,4 +1,4 @@
-"""The `reelrank` command."""
+"""Run the `reelrank` command, when Python is started with `python -m backend`."""
 
 from backend.cli import main
 

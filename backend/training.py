@@ -9,10 +9,10 @@ Retrieval against Multiple Distractors" (CIKM), section CroCs, as docs/decisions
 the margin and T the temperature; e(x) is the exponential function. Pair i is a query q_i and its moment m_i.
 
 (4) L_q = -mean_i log( e((s(q_i, m_i) - D) / T) / (e((s(q_i, m_i) - D) / T) + sum_m e(s(q_i, m) / T)) ),
-    m over the weak negatives of q_i, moments of the batch in videos that are potential negatives of it, and over its
-    strong negatives, moments of videos that were drawn by p'(v|q)
+    where m runs over the weak and the strong negatives of q_i. The weak ones are the moments of the batch whose video
+    is a potential negative of q_i. The strong ones are moments of videos drawn by p'(v|q).
 (5) L_v = the same with the roles exchanged: m_i against its negative queries. The weak ones are the queries of the
-    batch that have the video of m_i as a potential negative; the strong ones are drawn by p'(q|v)
+    batch for which the video of m_i is a potential negative. The strong ones are drawn by p'(q|v).
 (6) L = L_q + L_v
 """
 
@@ -36,17 +36,17 @@ VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries
 class Distribution:
     """The probabilities with which wrong answers (negatives) are drawn for each query, or for each video.
 
-    `probability` is float32 `(anchors, others)`, above 0 for potential negatives, else 0. For p'(v|q), a row (anchor)
-    is a query and a column is a video; for p'(q|v) it is the other way round.
+    `probability` is float32 `(anchors, others)`. It is above 0 for potential negatives (possible wrong answers), else
+    0. For p'(v|q), a row (anchor) is a query and a column is a video; for p'(q|v) it is the other way round.
     """
 
     def __init__(self, probability: Tensor) -> None:
         self.probability = probability
 
     def potential(self, anchors: Tensor, others: Tensor) -> Tensor:
-        """Return for each given row and column of `probability` whether the column is a potential negative of the row.
+        """Return for each pair of a row and a column of `probability` whether the column is a possible wrong answer.
 
-        These are the weak negatives of a batch (equation 1).
+        Such columns are the potential negatives of the row. Within a batch they are its weak negatives (equation 1).
 
         Args:
             anchors: int64 `(anchors,)`, indices of rows.
@@ -58,14 +58,17 @@ class Distribution:
         return self.probability[anchors[:, None], others[None, :]] > 0
 
     def weak(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw `count` different potential negatives of each anchor, all equally likely.
+        """Draw `count` different wrong answers (potential negatives) for each anchor, all equally likely.
 
-        Arguments and results are those of `strong`: indices of columns and a mask, both `(anchors, count)`.
+        An anchor is the index of a row of `probability`. Arguments and results are those of `strong`: indices of
+        columns and a mask, both `(anchors, count)`.
         """
         return _draw((self.probability[anchors] > 0).float(), count, generator)
 
     def strong(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Draw `count` different potential negatives of each anchor, one after the other by their probabilities.
+        """Draw `count` different potential negatives for each anchor, one after the other by their probabilities.
+
+        A potential negative is a possible wrong answer; an anchor is the index of a row of `probability`.
 
         Args:
             anchors: int64 `(anchors,)`, indices of rows.
@@ -80,10 +83,12 @@ class Distribution:
 
 
 def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
-    """Draw `count` columns of each row without replacement, by weight; return (indices, mask) as `Distribution.strong`.
+    """Draw `count` columns of each row without replacement, by weight; return (indices of columns, mask).
 
-    Each item gets an exponential waiting time with its weight as the rate, and the shortest times are drawn. This
-    is the same as drawing one by one by weight; an item of weight 0 is never drawn.
+    The mask is False where a row has no further column with a weight above 0.
+
+    Each item gets an exponential waiting time with its weight as the rate, and the shortest times are drawn. This is
+    the same as drawing one by one by weight; an item of weight 0 is never drawn.
     """
     rings = torch.empty_like(weights).exponential_(generator=generator) / weights
     first = rings.masked_fill(weights == 0, torch.inf).topk(count, dim=1, largest=False)
@@ -168,11 +173,12 @@ def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Ten
 
 
 class CroCsLoss(nn.Module):
-    """The CroCs loss, equation 6: queries against negative moments plus moments against negative queries.
+    """The CroCs loss, equation 6 of Yang et al. 2024: queries against wrong moments plus moments against wrong queries.
 
     Attributes:
-        temperature: T, above 0; the published configurations for Charades-STA have 0.1.
-        margin: D, by how much a right pair must be better; the same configurations have 0.4.
+        temperature: T, above 0, by which cosines are divided; the published configurations for Charades-STA have 0.1.
+        margin: D, by how much the cosine of a right pair must exceed those of wrong pairs; the same configurations have
+            0.4.
     """
 
     def __init__(self, temperature: float = 0.1, margin: float = 0.4) -> None:
@@ -195,7 +201,9 @@ class CroCsLoss(nn.Module):
     ) -> Tensor:
         """Return the loss of a batch of pairs (query, moment) as a scalar tensor.
 
-        Vectors need not be normalised. `dim` is their length, and `any` any number of negatives.
+        A potential negative is a video that may serve as a wrong answer; a strong negative was drawn at random from
+        these. Vectors need not be normalised. In shapes, `dim` is the length of a vector, and `any` is the largest
+        number of strong negatives of a pair.
 
         Args:
             queries: vectors, `(pairs, dim)`.
@@ -204,8 +212,8 @@ class CroCsLoss(nn.Module):
                 `Distribution.potential`; the diagonal does not matter.
             strong_moments: `(pairs, any, dim)`, moments of the strong negatives of each query; None for none.
             strong_queries: `(pairs, any, dim)`, strong negatives of each moment's video; None for none.
-            strong_moments_mask: bool `(pairs, any)`, which strong moments count; None for all.
-            strong_queries_mask: the same for strong queries.
+            strong_moments_mask: bool `(pairs, any)`, False for entries of `strong_moments` to ignore; None to use all.
+            strong_queries_mask: the same for `strong_queries`.
 
         Raises:
             ValueError: `potential` has another shape.
@@ -228,10 +236,12 @@ class CroCsLoss(nn.Module):
         Args:
             right: the cosine of each right pair, `(pairs,)`.
             cosine: the cosine of each query with each moment, `(pairs, pairs)`; transposed for equation 5.
-            weak: bool of the same shape, whether the column is a weak negative of the row.
+            weak: bool of the same shape, whether the column is a weak negative of the row: a possible wrong answer to
+                it.
             anchors: vectors of the rows, `(pairs, dim)`: queries for equation 4, moments for equation 5.
-            strong: vectors of each row's strong negatives, `(pairs, any, dim)`; None for none.
-            mask: bool `(pairs, any)`, which strong negatives count; None for all.
+            strong: vectors of each row's strong negatives (wrong answers drawn at random), `(pairs, any, dim)`; None
+                for none.
+            mask: bool `(pairs, any)`, False for strong negatives to ignore; None to use all.
         """
         chosen = [(right - self.margin)[:, None], cosine.masked_fill(~weak, -torch.inf)]
         if strong is not None:

@@ -11,9 +11,13 @@ from backend import __version__
 from backend.core.errors import InputError
 from backend.scoring.evaluate import compare, evaluate
 from backend.scoring.latex import to_latex
+from backend.scoring.matching.found import Matches
+from backend.scoring.measure import Measure, Threshold
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolConventions as Pooling
 from backend.scoring.pools.model import PoolFile, Pools
+from backend.scoring.query_matches import QueryMatches
+from backend.scoring.requested_values import Key, parse_key
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import RunFile, RunList, read_run_list
 from backend.scoring.scoreboard import Scoreboard
@@ -42,20 +46,26 @@ __all__ = [
     "Evaluation",
     "Evaluations",
     "InputError",
+    "Key",
+    "Matches",
+    "Measure",
     "PoolFile",
     "Pooling",
     "Pools",
+    "QueryMatches",
     "RunFile",
     "RunList",
     "Scoreboard",
     "Shown",
     "Sureness",
+    "Threshold",
     "__version__",
     "add_statistics",
     "compare",
     "evaluate",
     "evaluate_files",
     "joined",
+    "parse_key",
     "read_pools",
     "read_run_list",
     "score_files",

@@ -33,7 +33,8 @@ FOR_ANNOTATORS = (
     *("annotate_app/shared/exam_results.py", "annotate_app/shared/look.py", "annotate_app/shared/wording.py"),
     *("annotate_app/shared/day_chart.py", "annotate_app/screens/grade.py", "annotate_app/screens/my_work.py"),
     *("annotate_app/screens/describe/", "annotate_app/navigation.py"),
-    *("backend/core/", "backend/store/", "backend/media/", "backend/campaign/setup/people/"),
+    *("backend/core/", "backend/store/", "backend/media/"),
+    *("backend/campaign/setup/people/", "backend/campaign/setup/tokens/"),
     *("backend/campaign/judging/", "backend/campaign/desk", "backend/campaign/corpus/describing/"),
     *("backend/campaign/qualification/", "backend/campaign/monitoring/quality/"),
 )

@@ -20,6 +20,7 @@ from backend.core.text_files import visible
 _TAKEN_OUT = r"\1[taken out]"
 _SECRETS = (
     re.compile(r"(/session/invitation/)[^\s\"'?#&<>]+"),
+    re.compile(r"(\brr_)[0-9A-Za-z]+_[0-9A-Za-z]+"),  # a personal token
     re.compile(r"(://)[^\s/@\"']+(?=@)"),  # user name and password in a URL
     # A name, a separator and a value, as headers, URLs, forms, JSON and Python write them.
     re.compile(r"(?i)((?:cookie|authorization)[\"']?\s*[:=,]\s*(?:b?[\"'])?)[^\"'\n]+"),

@@ -38,6 +38,7 @@ from annotate_app.server.answers import (
     takes,
     unreadable_response,
 )
+from annotate_app.server.api import api_routes
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.server.lead_routes import Moments, Rewriting, Uploads, Waiting, menu_route
 from annotate_app.session.guard import person_of
@@ -363,4 +364,5 @@ def own_routes(
         *Rewriting(project).routes(),
         *Uploads(project).routes(),
         menu_route(project, waiting),
+        *api_routes(),
     ]

@@ -50,8 +50,10 @@ OPEN_PATHS = frozenset(
     }
 )
 CLIP_PREFIXES = ("/clips/", "/examples/", "/practice/", "/describe/videos/", "/moments.mp4", "/moments.webp")
+API_PREFIX = "/api/"
+"""Paths for programs: a personal token opens them, and no cookie does."""
 MACHINE_PREFIXES = (
-    *("/desk/", "/lead/", "/rewriting/", "/describe/", *CLIP_PREFIXES),
+    *(API_PREFIX, "/desk/", "/lead/", "/rewriting/", "/describe/", *CLIP_PREFIXES),
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
 """Paths that scripts and <video> elements request, and nobody types into an address bar."""

@@ -1,9 +1,11 @@
 """ASGI middleware that rejects requests and websockets without a session of a signed-in user.
 
-`Guard` wraps the whole app and stores the signed-in user in the request's scope, where the routes find them. It adds
-the security headers to every response, the Content-Security-Policy among them. It also turns errors that routes raise
-into responses: 403 for what this user may not do, 429 for too many requests, 503 if the database is unavailable, 507 if
-there is no room for a clip. `websocket.py` checks the messages of a websocket.
+`Guard` wraps the whole app and stores the signed-in user in the request's scope, where the routes find them. Under
+/api/ a personal token takes the place of the session: cookies do not count there, and tokens count nowhere else.
+
+The guard adds the security headers to every response, the Content-Security-Policy among them. It also turns errors that
+routes raise into responses: 403 for what this user may not do, 429 for too many requests, 503 if the database is
+unavailable, 507 if there is no room for a clip. `websocket.py` checks the messages of a websocket.
 """
 
 import logging
@@ -27,6 +29,7 @@ from streamlit.runtime.media_file_storage import MediaFileStorageError
 
 from annotate_app.language import chosen, marked, tr, translate_message, use
 from annotate_app.session.addresses import (
+    API_PREFIX,
     CLIP_PREFIXES,
     CSRF_COOKIE,
     MACHINE_PREFIXES,
@@ -40,12 +43,21 @@ from annotate_app.session.addresses import (
     set_cookie,
     with_plain_names,
 )
+from annotate_app.session.bearer import Bearers
 from annotate_app.session.plain_pages import gone_page, not_found_page, too_many_pages, unavailable_page
-from annotate_app.session.request_limits import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, RequestLimits, TooMuch
+from annotate_app.session.request_limits import (
+    MOST_AT_ONCE,
+    MOST_CLIPS_AT_ONCE,
+    MOST_PROGRAMS_AT_ONCE,
+    RequestLimits,
+    TooMuch,
+)
 from annotate_app.session.websocket import Pages
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.permissions import lead_of, person_for
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.tokens.model import PersonalToken, TokenScope
+from backend.campaign.setup.tokens.personal_tokens import limited_to
 from backend.core.errors import NoRoom, NotAllowed, ReelRankError, StorageUnavailable, StoreUnavailable, TextRefused
 
 _UPLOADS = "/_stcore/upload_file/"
@@ -55,7 +67,9 @@ _NO_ROOM = marked(
     "The server's disk is full, so this clip cannot be made just now. Your lead is told, nothing "
     "is lost, and it goes on by itself once there is room."
 )
-_SCOPE_KEY = "reelrank.person"
+_SCOPE_KEY, _TOKEN_KEY = "reelrank.person", "reelrank.token"
+_NO_TOKEN = marked("This request needs a personal token that works, in the header Authorization.")
+_READS_ONLY = marked("This token may only read.")
 HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
@@ -79,6 +93,12 @@ def person_of(connection: HTTPConnection) -> Person:
     """Return the signed-in user who sent a request. `Guard` has stored it in the request."""
     person: Person = connection.scope[_SCOPE_KEY]
     return person
+
+
+def token_of(connection: HTTPConnection) -> PersonalToken:
+    """Return the personal token of a request under /api/ that passed the guard. `person_of` returns its owner."""
+    token: PersonalToken = connection.scope[_TOKEN_KEY]
+    return token
 
 
 def is_own_page(connection: HTTPConnection) -> bool:
@@ -106,6 +126,7 @@ class Guard:
         self._project = project
         self._limits = RequestLimits()
         self._pages = Pages()
+        self._bearers = Bearers(project)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the app if its user is signed in; otherwise answer it here."""
@@ -128,6 +149,16 @@ class Guard:
             await RedirectResponse(new_address, 308)(scope, receive, send)
             return
         try:
+            if path.startswith(API_PREFIX):
+                token = await self._bearers.token_of(connection)
+                if token is None:
+                    refusal = JSONResponse({"message": tr(_NO_TOKEN)}, 401, {"WWW-Authenticate": "Bearer"})
+                    await refusal(scope, receive, send)
+                    return
+                if scope["method"] not in _SAFE_METHODS:
+                    send = self._delaying_refusals(send, token.owner)
+                await self._answer_program(token, scope, receive, send)
+                return
             if not is_open:
                 person = await self._person(connection)
                 if not _is_known_path(path):
@@ -188,6 +219,15 @@ class Guard:
             await refuse(receive, send, 1013, "too many pages are open")
         else:
             await self._pages.serve(self._app, person, connection.cookies[SESSION_COOKIE], scope, receive, send)
+
+    async def _answer_program(self, token: PersonalToken, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request under /api/ whose token works, without the token and without cookies."""
+        if scope["method"] not in _SAFE_METHODS and token.scope is TokenScope.READ:
+            raise NotAllowed(tr(_READS_ONLY))
+        headers = [header for header in scope["headers"] if header[0] not in (b"authorization", b"cookie")]
+        scope = {**scope, "headers": headers, _SCOPE_KEY: token.owner, _TOKEN_KEY: token}
+        with self._limits.under_way(token.owner.annotator_id, MOST_PROGRAMS_AT_ONCE), limited_to(token.scope):
+            await self._app(scope, receive, send)
 
     async def _person(self, connection: HTTPConnection) -> Person | None:
         token = connection.cookies.get(SESSION_COOKIE)

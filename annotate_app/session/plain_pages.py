@@ -5,7 +5,9 @@ On all of them, `error` is a message to show, and `status` the HTTP status.
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from string import Template
@@ -15,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotate_app.language import COOKIE, LANGUAGES, current, marked, tr
+from annotate_app.language import COOKIE, LANGUAGES, current, day, instant, marked, tr
 from annotate_app.session import oidc
 from annotate_app.session.addresses import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH, base_path, full_path, set_cookie
 from annotate_app.session.auth import ROLES
@@ -23,6 +25,7 @@ from annotate_app.session.request_limits import form as form_of
 from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
 from backend.campaign.setup.serving.first_project import ENCODERS, scales
+from backend.campaign.setup.tokens.model import LONGEST_NAME, MOST_DAYS, USUAL_DAYS, PersonalToken, TokenScope
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")
@@ -33,7 +36,13 @@ _SCALES = {"": marked("0 to 4 (TVR-Ranking)"), "matches": marked("Matches, or do
 _ENCODERS = dict(
     zip(ENCODERS, (marked("SimCSE (downloaded when needed)"), marked("MiniLM (works offline)")), strict=True)
 )
+SCOPES = {TokenScope.READ: marked("Read only"), TokenScope.ACT: marked("Read and act")}
+_TOKENS_HELP = marked(
+    "A token lets a program of yours work under your name, without your password. Keep it as secret as a password."
+)
+_TOKENS_END = marked("A new password revokes all your tokens, and so does signing out everywhere.")
 _PATH = "/session/language"
+ACCOUNT_PATH, TOKENS_PATH = "/session/account", "/session/tokens"
 _YEAR_S = 365 * 86_400
 _PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
 _CSP = (
@@ -121,29 +130,104 @@ def no_project_page(is_complete: bool, status: int) -> Response:
     return plain_page(tr("No project yet"), f'<p class="about" role="alert">{text}</p>', status)
 
 
-def account_page(
-    request: Request, person: Person, *, error: str = "", done: str = "", status: int = 200, wait_s: int = 0
-) -> Response:
-    """Return the account page, on which a user changes their password or signs out everywhere.
+@dataclass(frozen=True, slots=True)
+class TokenSection:
+    """What the account page shows about personal tokens.
 
-    `done` is a message of success to show, and `wait_s` the seconds for the header Retry-After; 0 for none.
+    `asks_password` is whether a new token needs the password. `made` is the token that was just made, which is shown
+    this once. `fields` refills a form that was refused. `now` is in seconds since 1970.
+    """
+
+    tokens: Sequence[PersonalToken]
+    asks_password: bool
+    now: float
+    made: str = ""
+    fields: Mapping[str, str] | None = None
+
+
+def account_page(
+    request: Request,
+    person: Person,
+    tokens: TokenSection,
+    *,
+    error: str = "",
+    done: str = "",
+    status: int = 200,
+    wait_s: int = 0,
+) -> Response:
+    """Return the account page, on which a user changes their password, signs out everywhere, and has personal tokens.
+
+    `tokens` is what the page shows about tokens. `done` is a message of success to show, and `wait_s` the seconds for
+    the header Retry-After; 0 for none.
     """
     signed_in = tr("Signed in as <b>{name}</b>, {role}.", name=escape(person.name), role=tr(ROLES[person.role]))
     content = (
         f'<p class="about">{signed_in}</p>'
         f'<p class="about"><a href="{full_path("/")}">{way_back(person)}</a></p>'
         + (f'<p class="done" role="status">{escape(done)}</p>' if done else "")
+        + _made_token(tokens.made)
         + _alert(error)
         + f"<section><h2>{tr('Change your password')}</h2>{_form('/session/password')}"
         + _field(tr("Current password"), "old", "password", "current-password")
         + _new_password()
         + f'{_csrf(request)}<button type="submit">{tr("Change password")}</button>'
-        + f'<p class="note">{tr("This signs you out in all other browsers.")}</p></form></section>'
+        + f'<p class="note">{tr("This signs you out in all other browsers and revokes your tokens.")}</p>'
+        + "</form></section>"
         + f"<section><h2>{tr('Sign out everywhere')}</h2>{_form('/session/sign-out-everywhere')}"
-        + f'<p class="note">{tr("This signs you out in all browsers, this one included.")}</p>'
+        + f'<p class="note">{tr("This signs you out in all browsers, this one included, and revokes your tokens.")}</p>'
         + f'{_csrf(request)}<button type="submit" class="quiet">{tr("Sign out everywhere")}</button></form></section>'
+        + _token_section(request, tokens)
     )
-    return _page(request, tr("Account"), content, status, wait_s)
+    return _page(request, tr("Account"), content, status, wait_s, path=ACCOUNT_PATH)
+
+
+def _made_token(token: str) -> str:
+    """Return the token that was just made as HTML, or "" if none was."""
+    copy_now = tr("Copy the token now. It is not shown again.")
+    return f'<div class="done" role="status">{copy_now}<output>{escape(token)}</output></div>' if token else ""
+
+
+def _token_section(request: Request, section: TokenSection) -> str:
+    """Return the part of the account page about personal tokens. It is folded up for people who have none."""
+    listed = "".join(_token_row(request, token, section.now) for token in section.tokens)
+    sent = section.fields or {}
+    form = (
+        _form(TOKENS_PATH)
+        + _field(
+            tr("What it is for"), "name", "text", "off", value=sent.get("name", ""), limits={"maxlength": LONGEST_NAME}
+        )
+        + _choice(tr("It may"), "scope", {scope: tr(words) for scope, words in SCOPES.items()}, sent.get("scope", ""))
+        + _field(
+            tr("Days until it expires"),
+            "days",
+            "number",
+            "off",
+            value=sent.get("days", str(USUAL_DAYS)),
+            limits={"min": 1, "max": MOST_DAYS},
+        )
+        + (_field(tr("Current password"), "old", "password", "current-password") if section.asks_password else "")
+        + f'{_csrf(request)}<button type="submit" class="quiet">{tr("Make token")}</button>'
+        + f'<p class="note">{tr(_TOKENS_END)}</p></form>'
+    )
+    is_open = " open" * bool(section.tokens or section.fields)
+    return (
+        f'<section id="tokens"><details{is_open}><summary><h2>{tr("Personal tokens")}</h2></summary>'
+        f'<p class="note">{tr(_TOKENS_HELP)}</p><ul class="tokens">{listed}</ul>{form}</details></section>'
+    )
+
+
+def _token_row(request: Request, token: PersonalToken, now: float) -> str:
+    until = day(datetime.fromtimestamp(token.expires_at, UTC), year=True)
+    used = tr("Never used.")
+    if token.used_at is not None:
+        used = tr("Last used {when} UTC.", when=instant(datetime.fromtimestamp(token.used_at, UTC)))
+    works = tr("Expired {day}.", day=until) if token.expires_at <= now else tr("Works until {day}.", day=until)
+    label = escape(tr("Revoke {name}", name=token.name))
+    return (
+        f"<li>{_form(f'{TOKENS_PATH}/revoke')}<b>{escape(token.name)}</b> · {tr(SCOPES[token.scope])}"
+        f'<p class="note">{works} {used}</p><input type="hidden" name="key" value="{escape(token.key)}">'
+        f'{_csrf(request)}<button type="submit" class="quiet" aria-label="{label}">{tr("Revoke")}</button></form></li>'
+    )
 
 
 def _single_sign_on(query: dict[str, str]) -> str:
@@ -167,8 +251,8 @@ def _form(action: str) -> str:
     return f'<form method="post" action="{escape(full_path(action))}">'
 
 
-def _page(request: Request, title: str, content: str, status: int, wait_s: int = 0) -> Response:
-    content += language_form(request.url.path, request.query_params.get("next", ""), _csrf(request))
+def _page(request: Request, title: str, content: str, status: int, wait_s: int = 0, path: str = "") -> Response:
+    content += language_form(path or request.url.path, request.query_params.get("next", ""), _csrf(request))
     response = plain_page(title, content, status, {"Retry-After": str(wait_s)} if wait_s else None)
     token = _token(request)
     if token != request.cookies.get(CSRF_COOKIE):
@@ -221,10 +305,19 @@ def _alert(error: str) -> str:
     return f'<p class="error" role="alert">{escape(error)}</p>' if error else '<p role="alert" hidden></p>'
 
 
-def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "", focus: bool = False) -> str:
+def _field(
+    label: str,
+    name: str,
+    kind: str,
+    autocomplete: str,
+    value: str = "",
+    focus: bool = False,
+    limits: Mapping[str, int] | None = None,
+) -> str:
+    more = "".join(f' {limit}="{number}"' for limit, number in (limits or {}).items()) + " autofocus" * focus
     return (
         f'<label>{label}<input name="{name}" type="{kind}" autocomplete="{autocomplete}" required '
-        f'autocapitalize="none" spellcheck="false" value="{escape(value)}"{" autofocus" if focus else ""}></label>'
+        f'autocapitalize="none" spellcheck="false" value="{escape(value)}"{more}></label>'
     )
 
 

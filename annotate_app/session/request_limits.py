@@ -22,6 +22,7 @@ from bisect import insort
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
@@ -29,7 +30,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 
 from annotate_app.language import tr, trn
 from backend.core.ids import AnnotatorId
@@ -198,6 +199,8 @@ MOST_AT_ONCE = 8
 """Posted requests of one person under way at a time; uploads do not count."""
 MOST_CLIPS_AT_ONCE = 64
 """Requests of one person for clips and pictures under way at a time. A page makes 25 at most."""
+MOST_PROGRAMS_AT_ONCE = 4
+"""Requests with a person's tokens under way at a time. They count apart, so that programs never stop the browser."""
 REFUSALS_AT_ONCE = 30
 """Refusals of all people together that are sent without delay after a quiet time."""
 REFUSALS_A_SECOND = 10.0
@@ -376,6 +379,21 @@ class FairChecks:
                 turns.popleft().set()
             if turns:
                 self._waiting[source] = turns  # behind all others
+
+
+def source_of(connection: HTTPConnection) -> str:
+    """Return the source whose attempts are counted together: an IPv4 address, or the /64 network of an IPv6 one.
+
+    Behind a proxy, the address comes from the proxy's headers if the server trusts it (see docs/operations.md).
+    """
+    host = connection.client.host if connection.client else ""
+    try:
+        ip = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is None:
+        return str(ip_network(f"{ip.compressed.partition('%')[0]}/64", strict=False))
+    return host
 
 
 def too_many(wait_s: int) -> str:

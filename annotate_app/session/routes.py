@@ -10,8 +10,8 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 from starlette.concurrency import run_in_threadpool
@@ -33,13 +33,16 @@ from annotate_app.session.addresses import (
 )
 from annotate_app.session.guard import is_own_page
 from annotate_app.session.plain_pages import (
+    ACCOUNT_PATH,
+    TOKENS_PATH,
+    TokenSection,
     account_page,
     invitation_page,
     no_project_page,
     not_found_page,
     sign_in_page,
 )
-from annotate_app.session.request_limits import FairChecks, TooMuch, form, too_many
+from annotate_app.session.request_limits import FairChecks, TooMuch, form, small_number, source_of, too_many
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.accounts import (
@@ -59,15 +62,22 @@ from backend.campaign.setup.people.permissions import (
 )
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt
-from backend.core.errors import ReelRankError, SignInRefused, StoreUnavailable
+from backend.campaign.setup.tokens.model import TokenScope
+from backend.campaign.setup.tokens.personal_tokens import create_token, has_password, own_tokens, revoke_own_token
+from backend.core.errors import ProjectError, ReelRankError, SignInRefused, StoreUnavailable
 from backend.core.typed_text import normalised_password
 
+_T = TypeVar("_T")
 _HERE = Path(__file__).parent
 ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
-_ACCOUNT_PATH = "/session/account"
 _BROWSER_S = 180 * 86_400
 STALE = marked("This page was open for too long. Please try again.")
-CHANGED = marked("Your password is changed. All other browsers are signed out.")
+_STATUS = {SignInRefused: 401, StoreUnavailable: 503}
+"""The HTTP status of a refusal on the account page; 422 for any other."""
+CHANGED = marked("Your password is changed. All other browsers are signed out, and your tokens are revoked.")
+
+_DONE = {"changed": CHANGED, "revoked": marked("The token is revoked.")}
+"""What the account page says after an act, by the name in its query."""
 
 
 class Sessions:
@@ -97,8 +107,10 @@ class Sessions:
             Route("/session/invitation/{invitation}", self.invitation, methods=["GET", "POST"]),
             Route("/session/new-project/{token}", _used_link),
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
-            Route(_ACCOUNT_PATH, self.account),
+            Route(ACCOUNT_PATH, self.account),
             Route("/session/password", self.change_password, methods=["POST"]),
+            Route(TOKENS_PATH, self.make_token, methods=["POST"]),
+            Route(f"{TOKENS_PATH}/revoke", self.revoke_token, methods=["POST"]),
             *plain_pages.language_routes(is_ours, safe_path, self._keep_language),
             Route("/session/{asset}", self.asset),
         ]
@@ -167,7 +179,7 @@ class Sessions:
         if person is None:
             return _signed_out(request)
         if not is_ours(request, fields):
-            return account_page(request, person, error=tr(STALE), status=403)
+            return await self._account_page(request, person, error=tr(STALE), status=403)
         token = request.cookies[SESSION_COOKIE]
         await run_in_threadpool(sign_out_everywhere, self._project(), token, now=self._clock())
         return _signed_out(request)
@@ -177,7 +189,8 @@ class Sessions:
         person = await self._person(request)
         if person is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
-        return account_page(request, person, done=tr(CHANGED) if "changed" in request.query_params else "")
+        done = next((tr(said) for name, said in _DONE.items() if name in request.query_params), "")
+        return await self._account_page(request, person, done=done)
 
     async def change_password(self, request: Request) -> Response:
         """Change the user's password, if they give the current one. A wrong one counts as a failed sign-in."""
@@ -187,7 +200,7 @@ class Sessions:
             return RedirectResponse(SIGN_IN_PATH, 303)
         problem, status = password_problem(request, fields, person.name)
         if problem:
-            return account_page(request, person, error=problem, status=status)
+            return await self._account_page(request, person, error=problem, status=status)
         old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
         try:
             token = await self._attempt(
@@ -195,15 +208,73 @@ class Sessions:
                 person.name,
                 lambda: change_password(self._project(), session, old, new, now=self._clock()),
             )
-        except TooMuch as refusal:
-            return account_page(request, person, error=str(refusal), status=429, wait_s=refusal.wait_s)
-        except SignInRefused as refusal:
-            return account_page(request, person, error=translate_message(refusal), status=401)
-        except StoreUnavailable as error:
-            return account_page(request, person, error=translate_message(error), status=503)
+        except (TooMuch, ReelRankError) as refusal:
+            return await self._account_page(request, person, refusal=refusal)
+        return await self._signed_in(request, token, f"{ACCOUNT_PATH}?changed")
+
+    async def make_token(self, request: Request) -> Response:
+        """Make a personal token, and show it this once. A wrong password counts as an attempt to sign in."""
+        fields = await form(request)
+        person = await self._person(request)
+        if person is None:
+            return RedirectResponse(SIGN_IN_PATH, 303)
+        if not is_ours(request, fields):
+            return await self._account_page(request, person, error=tr(STALE), status=403)
+        scope = TokenScope.ACT if fields.get("scope") == TokenScope.ACT else TokenScope.READ
+        days, name, password = small_number(fields.get("days", "")) or 0, fields.get("name", ""), fields.get("old", "")
+
+        def make() -> str | ProjectError:
+            try:
+                return create_token(self._project(), person, password, name, scope, days, now=self._clock())[1]
+            except ProjectError as refusal:
+                return refusal  # the password was right, so this does not count as a failed attempt
+
+        try:
+            made = await self._attempt(request, person.name, make)
+            if isinstance(made, ProjectError):
+                raise made
+        except (TooMuch, ReelRankError) as refusal:
+            return await self._account_page(request, person, fields=fields, refusal=refusal)
+        return await self._account_page(request, person, made=made)
+
+    async def revoke_token(self, request: Request) -> Response:
+        """Revoke a personal token of the signed-in person."""
+        fields = await form(request)
+        person = await self._person(request)
+        if person is None:
+            return RedirectResponse(SIGN_IN_PATH, 303)
+        if not is_ours(request, fields):
+            return await self._account_page(request, person, error=tr(STALE), status=403)
+        key = fields.get("key", "")
+        try:
+            await run_in_threadpool(revoke_own_token, self._project(), person, key, now=self._clock())
         except ReelRankError as refusal:
-            return account_page(request, person, error=sentence(refusal), status=422)
-        return await self._signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
+            return await self._account_page(request, person, refusal=refusal)
+        return RedirectResponse(f"{ACCOUNT_PATH}?revoked", 303)
+
+    async def _account_page(
+        self,
+        request: Request,
+        person: Person,
+        *,
+        made: str = "",
+        fields: dict[str, str] | None = None,
+        refusal: TooMuch | ReelRankError | None = None,
+        error: str = "",
+        done: str = "",
+        status: int = 200,
+    ) -> Response:
+        """Return the account page, with the reason and the status of a refusal if there is one."""
+        wait_s = 0
+        if isinstance(refusal, TooMuch):
+            error, status, wait_s = str(refusal), 429, refusal.wait_s
+        elif refusal is not None:
+            status = next((code for kind, code in _STATUS.items() if isinstance(refusal, kind)), 422)
+            error = sentence(refusal) if status == 422 else translate_message(refusal)
+        tokens = await run_in_threadpool(own_tokens, self._project(), person)
+        asks = await run_in_threadpool(has_password, self._project(), person)
+        section = TokenSection(tokens, asks, self._clock(), made, fields)
+        return account_page(request, person, section, error=error, done=done, status=status, wait_s=wait_s)
 
     async def invitation(self, request: Request) -> Response:
         """Show the page of a one-time invitation link; on POST, save the chosen password and sign in.
@@ -224,7 +295,7 @@ class Sessions:
             return invitation_page(request, person.name, error=problem, status=status)
         try:
             token = await self._checks.check(
-                _address(request),
+                source_of(request),
                 lambda: accept_invitation(self._project(), invitation, password, now=self._clock()),
             )
         except StoreUnavailable as error:
@@ -245,16 +316,16 @@ class Sessions:
         token = request.cookies.get(SESSION_COOKIE)
         return await run_in_threadpool(person_for, self._project(), token, now=self._clock()) if token else None
 
-    async def _attempt(self, request: Request, name: str, check: Callable[[], str]) -> str:
-        """Check a password, and return the session token; earlier failures of this name or address delay the check.
+    async def _attempt(self, request: Request, name: str, check: Callable[[], _T]) -> _T:
+        """Check a password, and return what `check` returns; earlier failures of this name or address delay the check.
 
-        `check` compares the password and returns the token. It runs in a thread.
+        `check` compares the password and returns a session token or another value. It runs in a thread.
 
         Raises:
             TooMuch: the attempt came too soon, and was neither checked nor counted.
             SignInRefused, StoreUnavailable: raised by `check`.
         """
-        project, address = self._project(), _address(request)
+        project, address = self._project(), source_of(request)
         browser: str | None = request.cookies.get(BROWSER_COOKIE)
         if not browser or not await run_in_threadpool(knows_browser, project, name, browser, now=self._clock()):
             browser = None
@@ -291,21 +362,6 @@ class Sessions:
 async def _used_link(_request: Request) -> Response:
     """Answer that the one-time link for creating the project was already used; for servers started with a project."""
     return no_project_page(True, 410)
-
-
-def _address(request: Request) -> str:
-    """Return the address by which password attempts are counted: an IPv4 address, or the /64 network of an IPv6 one.
-
-    Behind a proxy, the address comes from the proxy's headers if the server trusts it (see docs/operations.md).
-    """
-    host = request.client.host if request.client else ""
-    try:
-        ip = ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is None:
-        return str(ip_network(f"{ip.compressed.partition('%')[0]}/64", strict=False))
-    return host
 
 
 def _signed_out(request: Request) -> Response:

@@ -220,6 +220,6 @@ PERSON_ADDED = Event("person_added", EventGroup.PEOPLE, said("added {name} as {r
 IDENTITY_BOUND = Event("identity_bound", EventGroup.PEOPLE, said("linked the account to {issuer}"))
 """issuer"""
 PASSWORD_SET = Event("password_set", EventGroup.PEOPLE, said("set a password"))
-"""(empty)"""
+"""tokens: how many personal tokens were revoked with it"""
 INVITED = Event("invited", EventGroup.PEOPLE, _invitation_words)
 """replaced: how many older links became void, if a lead made a new link for somebody with an account"""

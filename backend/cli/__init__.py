@@ -40,12 +40,15 @@ from backend.core.errors import ReelRankError
 
 @cache
 def command() -> TyperGroup:
-    """Return the group of all commands; it is built once per process, because this takes longer than most commands."""
+    """Return the group of all commands.
+
+    It is built on the first call only, because building it takes longer than most commands.
+    """
     return get_group(app)
 
 
 def _command_asked_for() -> str:
-    """Return the name of the command that the user typed, after its group if it has one, such as `mvmr figures`."""
+    """Return the command that the user typed, such as `stats`, or `mvmr figures` for a command of a group."""
     names: list[str] = []
     here: object = command()
     for word in sys.argv[1:]:

@@ -84,8 +84,10 @@ def candidates(
 ) -> None:
     """Find candidate moments for each query, and open batch 1.
 
-    Candidates are the moments whose captions are most similar to the query. --pool adds the predictions of runs,
-    and --visual adds moments by their frames.
+    Opening a batch hands its candidates out to annotators. Batch 1 holds the best-ranked candidates of each query.
+
+    Candidates are the moments whose captions are most similar to the query. --pool adds the predictions of runs, and
+    --visual adds moments by their frames.
 
     Example: reelrank candidates my-project --batch-size 20 --encoder minilm
 
@@ -231,8 +233,8 @@ def accept(
 ) -> None:
     """Open the next batch of every query for which the rule recommends it.
 
-    `reelrank batches rule` shows the rule. Annotators can grade while this runs. If you stop the command, run it again
-    to open the remaining batches.
+    A batch is a set of a query's candidates that annotators grade. `reelrank batches rule` shows the rule. Annotators
+    can grade while this runs. If you stop the command, run it again to open the remaining batches.
 
     Example: reelrank batches accept my-project
     """
@@ -268,9 +270,10 @@ def rule(
 ) -> None:
     """Show or change the rule that recommends next batches.
 
-    The rule looks at the lowest-ranked candidates of a query that annotators have graded. It recommends another batch
-    if their mean relevance is high enough (--mean), or if enough of them have a high relevance (--finds, --grade). All
-    versions of the rule are listed. Options that you leave out keep their value.
+    A batch is a set of a query's candidates that annotators grade. The rule looks at the lowest-ranked candidates of a
+    query that annotators have graded. It recommends another batch if their mean relevance is high enough (--mean), or
+    if enough of them have a high relevance (--finds, --grade). All versions of the rule are listed. Options that you
+    leave out keep their value.
 
     Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
     """

@@ -169,12 +169,12 @@ EXAMPLE = 48
 
 @add_command("cast")
 def cast(folder: Dir) -> None:
-    """Propose a name mapping: what replaces each name.
+    """Propose a name mapping: a phrase to replace each name in captions.
 
     Writes DIR/cast.csv: each name with its replacement, its number of captions and an example. Correct the
-    replacements: write another phrase, or the name itself to keep it. If you leave one empty, captions with that
-    name need a decision. Running the command again keeps all lines and adds new names. Entries under [cast] in
-    reelrank.toml take precedence.
+    replacements: write another phrase, or the name itself to keep it. If you leave one empty, captions with that name
+    need a decision. Running the command again keeps all lines and adds new names. Entries under [cast] in reelrank.toml
+    take precedence.
 
     Example: reelrank cast my-project
     """

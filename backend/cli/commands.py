@@ -11,7 +11,11 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class CommandGroup(TyperGroup):
-    """A group of commands; its help shows the whole first sentence of every command, one line each."""
+    """A group of commands, whose help shows the first sentence of each command.
+
+    `default` is the command that runs if the user names none. `sections` maps each heading of the help to the names of
+    the commands below it.
+    """
 
     default: ClassVar[str] = ""
     """The command that runs if none is named; empty if one has to be named."""
@@ -19,7 +23,11 @@ class CommandGroup(TyperGroup):
     """The headings of the list, each with the names of its commands; empty for a single list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert the default command if none is named; a single word that names a folder is taken as its argument."""
+        """Insert the default command if the user names none.
+
+        If the first word names a folder and only options follow, it is the default command's argument, even if a
+        command has the same name.
+        """
         if self.default and args and args[0] != "--help":
             lone = len(args) == 1 or all(arg.startswith("-") for arg in args[1:])
             if args[0] not in self.commands or (lone and "--help" not in args and Path(args[0]).is_dir()):
@@ -39,10 +47,13 @@ class CommandGroup(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command in which an option with `...` takes several files, such as those to which a shell expands `*.json`."""
+    """A command with options that take several files each; the help marks such an option with `...`.
+
+    So a user may write `--run *.json`, which a shell expands to several files.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments, after repeating each option with `...` before each of its files."""
+        """Parse the arguments; an option that the help marks with `...` is first repeated before each of its files."""
         for parameter in self.params:
             if str(getattr(parameter, "metavar", "")).endswith(" ..."):
                 args = spread(args, parameter.opts[0])

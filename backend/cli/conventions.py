@@ -25,7 +25,7 @@ class Preset(StrEnum):
 
 
 def preset_named(text: str) -> Preset:
-    """Return a preset by its current or former name. Any other text is wrong usage."""
+    """Return the preset with this current or former name; an unknown name is wrong usage."""
     from backend.scoring.presets import FORMER as FORMER_PRESETS
 
     try:
@@ -72,8 +72,8 @@ Charts = Annotated[
 def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
     """Return (chart name, file) for each value of --chart, such as `order=figure.svg` or `figure.svg`.
 
-    A value without a name gets the chart `by-k`, or `own-video` if runs are scored in pools (`in_pools`). An unknown
-    name, or a file that is neither SVG nor PNG, is wrong usage.
+    Without a name, the chart is `own-video` if `in_pools`, else `by-k`. `in_pools` says that each query is searched in
+    a pool, a given set of videos. An unknown name, or a file that is neither SVG nor PNG, is wrong usage.
     """
     charts = []
     for text in texts:
@@ -282,7 +282,7 @@ class RunChoices:
         return listed
 
     def _named(self) -> "RunList":
-        """Return the runs of `--run`."""
+        """Return the runs given by `--run`, with the truth given by `--truth`."""
         from backend.scoring.files.release_folder import choose_truth
         from backend.scoring.run_files import RunList, named_files
 

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """The property by which queries are grouped; each group gets a mean of its own."""
+    """A property by which to group queries; the mean scores of each group are printed."""
 
     DURATION = "duration"
     SHOW = "show"
+    VIDEO = "video"
     RELEVANCE = "relevance"
     TYPE = "type"
 
@@ -209,7 +210,10 @@ def print_scores(
 
 
 def _print_paper(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> None:
-    """Print a table as in papers: a row for each model and variant, and columns for each split."""
+    """Print a table as in papers: a row for each model and variant, and columns for each split.
+
+    With `in_brief`, the meaning of the measures is not printed below the table.
+    """
     from backend.scoring.views import paper, ranking, splits
     from backend.scoring.views.table import legend as score_legend
 
@@ -223,7 +227,10 @@ def _print_paper(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> 
 
 
 def _print_runs(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> None:
-    """Print the preset and every option that is not its default, then a table with all runs."""
+    """Print the preset and every option that is not its default, then a table with all runs.
+
+    With `in_brief`, scores of a single measure are printed as a small table.
+    """
     from backend.scoring.views import brief, errors, ranking, splits
     from backend.scoring.views.table import legend as score_legend
 

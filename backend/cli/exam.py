@@ -153,11 +153,12 @@ def set_exam(
 
 
 def close(folder: Dir, although: Although = "") -> None:
-    """Close an exam with --key median, and make the median its key.
+    """Close an exam with --key median, and compute its answer key.
 
-    At least two annotators must have finished. Then everybody who handed in an attempt gets a result. An answer key by
-    a lead (--key own) is accepted when the lead hands it in, unless an annotator could pass by guessing. To accept it
-    then, use this command with a reason in --although.
+    The right grade of a pair is the median of the grades of all annotators who finished. At least two annotators must
+    have finished. Then everybody who handed in an attempt gets a result. An answer key by a lead (--key own) is
+    accepted when the lead hands it in, unless an annotator could pass by guessing. To accept it then, use this command
+    with a reason in --although.
 
     Example: reelrank exam close my-project
     """

@@ -48,9 +48,9 @@ def agreement(
 ) -> None:
     """Measure inter-annotator agreement, and annotators' bias.
 
-    Prints alphas, kappas and shares with their intervals. --scale is for a file, as a project has its own scale.
-    --split, --query, --from and --to are for a project; a pair belongs to the day of its first grade. --json also
-    has figures for each two annotators, day, week and query.
+    Prints alphas, kappas and shares, such as the share of equal grades, each with its interval. --scale is for a file,
+    as a project has its own scale. --split, --query, --from and --to are for a project; a pair belongs to the day of
+    its first grade. --json also has figures for each two annotators, day, week and query.
 
     Example: reelrank agreement my-project --split val --from 2026-03-01
     """
@@ -168,7 +168,11 @@ def _figure_cells(figure: Figure, form: str) -> tuple[str, str]:
 
 
 def _settled_row(part: Verdicts) -> tuple[str, ...]:
-    """Return a table row: how many pairs of a split, or of the whole campaign, were settled in each way, and shares."""
+    """Return a table row about the pairs of a split, or of the whole campaign.
+
+    Its cells are the name, the number of pairs, and the numbers with percentages of pairs that were settled by two,
+    four or six grades or by a lead, were discarded, or wait for grades.
+    """
     counts = (part.by_two, part.by_four, part.by_six, part.adjudicated, part.discarded, part.waiting)
     return part.part, f"{part.pairs:,}", *(f"{count:,} ({count / part.pairs:.1%})" for count in counts)
 
@@ -221,10 +225,10 @@ def import_judgements(
 
 
 def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
-    """Print how many annotators, videos, pairs and so on were added, and how many pairs existed already.
+    """Print how many annotators, videos, queries, pairs and so on were added, and how many pairs existed already.
 
-    `with_file` says whether a file of pairs was given; then the number of its pairs without a grade is printed too. So
-    is the number of pairs for which the imported file states another verdict or relevance.
+    If a file of pairs was given (`with_file`), this also prints how many of its pairs have no grade. It also prints for
+    how many pairs the imported file states a verdict or relevance that differs from the computed one.
     """
     say(
         f"New: {counted(report.people_added, 'annotator')}, {counted(report.videos, 'video')}, "
@@ -292,9 +296,9 @@ def _rows_of(summary: dict[str, Any], noun: str) -> str:
 
 
 def _undecided(summary: dict[str, Any]) -> str:
-    """Return the end of a sentence about discarded pairs: how many pairs lack grades; empty if none do.
+    """Return how many pairs lack grades, as text to put after the number of discarded pairs; empty if none do.
 
-    The text says "of them" if the file's discarded pairs include the pairs that lack grades.
+    The text says "of them" if the pairs that lack grades are counted as discarded.
     """
     waiting = sum(summary["undecided"].values())
     if not waiting:

@@ -1,4 +1,7 @@
-"""Commands that study measures on runs: `reelrank measures`; `studies.py` has those that need no runs."""
+"""Commands that study measures with the help of runs: `reelrank measures`.
+
+Studies that need no runs are in `studies.py`.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -93,8 +96,8 @@ def noise(
 ) -> None:
     """Measure how imprecise boundaries in the truth change scores.
 
-    Scores each run on many copies of the truth with randomly moved boundaries. For each measure, prints how far the
-    means differ from those on the given truth (root mean square).
+    Scores each run on many copies of the truth with randomly moved boundaries. For each measure, prints how far a run's
+    mean score on these copies is from its mean score on the given truth (root mean square error).
 
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """

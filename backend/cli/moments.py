@@ -208,7 +208,8 @@ def open_describing(
     """Let annotators mark moments and write a sentence for each.
 
     By default, all annotators may do so, in all videos. A new call replaces the annotators, videos and numbers of the
-    earlier one. Annotators get a page for it in their menu. Leads review the descriptions on the page Captions.
+    earlier one. These annotators find the page for describing in their menu. Leads review the descriptions on the page
+    Captions.
 
     Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
     """
@@ -249,9 +250,9 @@ def list_descriptions(
     ] = "",
     json: Json = False,
 ) -> None:
-    """List descriptions, oldest first.
+    """List the descriptions that annotators have written, oldest first.
 
-    By default, list those that wait for a lead.
+    A description is a marked moment with a sentence. By default, lists those that a lead has yet to review.
 
     Example: reelrank describe list my-project --show all
     """

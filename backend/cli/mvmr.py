@@ -79,7 +79,10 @@ def figures(
 
 
 def _name(ids: tuple[str, ...], singular: str, plural: str) -> None:
-    """Print how many queries a sentence applies to, the sentence, and the first ids; nothing if there are none."""
+    """Print a sentence about several queries: their number, the sentence, and the ids of the first ones.
+
+    `singular` is the sentence for one query, and `plural` for several. Without ids, nothing is printed.
+    """
     if ids:
         say(f"\n{len(ids):,} {singular if len(ids) == 1 else plural}:\n  {first_of(ids, _NAMED)}")
 

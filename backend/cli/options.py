@@ -13,13 +13,19 @@ from backend.core.where import Where
 
 
 def option(usage: str, help_text: str, **rest: Any) -> Any:
-    """Return an option, given its name and metavar as the help shows them: `--out FILE`."""
+    """Return a command-line option, such as `--out FILE`.
+
+    Args:
+        usage: the option's name, and the word for its value (its metavar), as the help shows them.
+        help_text: what the option is for.
+        rest: further arguments for `typer.Option`.
+    """
     name, _, metavar = usage.partition(" ")
     return typer.Option(name, metavar=metavar or None, help=help_text, **rest)
 
 
 def argument(metavar: str, help_text: str, **rest: Any) -> Any:
-    """Return an argument, given its metavar."""
+    """Return a command-line argument; `metavar` is its name in the help, and `rest` goes to `typer.Argument`."""
     return typer.Argument(metavar=metavar, help=help_text, **rest)
 
 
@@ -31,13 +37,13 @@ def list_option(
     split: Callable[[str], Sequence[str]] | None = None,
     unique: bool = True,
 ) -> Any:
-    """Return an option whose values are merged: `--k 10,20 --k 40` is `--k 10,20,40`.
+    """Return an option that merges its values if it is repeated: `--k 10,20 --k 40` is `--k 10,20,40`.
 
     Args:
-        usage: its name and metavar: `--k K,K`.
+        usage: the option's name, and the word for its value (its metavar): `--k K,K`.
         help_text: what the option is for.
         convert: converts a text to a value; raises `ValueError` if it cannot.
-        split: splits a text in which a comma does not always separate two values.
+        split: splits the text into values; None splits it at every comma.
         unique: whether repeated values are dropped.
     """
 
@@ -61,7 +67,7 @@ def list_option(
 
 
 def typed(text: str) -> Any:
-    """Return the default of a list option as typer expects it: in one text, such as `10,20`, which the help shows."""
+    """Return a default for a list option, given as the user would type it, such as `10,20`."""
     return (text,)
 
 
@@ -113,7 +119,10 @@ AnyPlace = TypeVar("AnyPlace", Path, Place)
 
 
 def whole(place: AnyPlace, cluster: str | None) -> AnyPlace:
-    """Return a path that every machine of a cluster finds: absolute with a cluster, unchanged without one."""
+    """Return a path that all machines that do the work can find.
+
+    With a cluster, a local path becomes absolute. Without one, the path stays as it is.
+    """
     return place.absolute() if isinstance(place, Path) and cluster is not None else place
 
 
@@ -133,7 +142,7 @@ def where_if_given(jobs: int | None, cluster: str | None) -> Where | None:
 
 
 def day_of(text: str | None, option: str) -> str | None:
-    """Return a day as `2026-03-14`. Any other text is wrong usage of the option."""
+    """Return the day that the user gave, as `2026-03-14`; None stays None. A text that is no day is wrong usage."""
     try:
         return None if text is None else date.fromisoformat(text).isoformat()
     except ValueError:

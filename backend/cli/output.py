@@ -45,7 +45,7 @@ class _Visible:
         return self.stream.write(visible(text))
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write each of these texts."""
+        """Write each of several texts, with its control characters made visible."""
         for line in lines:
             self.write(line)
 
@@ -55,9 +55,9 @@ class _Visible:
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Escape control characters in everything that is printed to the terminal.
+    """Escape control characters in everything that is printed inside this block.
 
-    After an unexpected error they stay escaped, for the traceback.
+    After an unexpected error, escaping continues, so that the traceback is escaped too.
     """
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast(TextIO, _Visible(stream)) for stream in before)
@@ -159,9 +159,9 @@ def printed_to(path: Path | None, *, as_it_is: bool = False) -> Iterator[None]:
 
 
 def tell_written(paths: Iterable[Path | None], *, data: bool = False) -> None:
-    """Print which files were written, on standard error if standard output has `data`.
+    """Print which files were written; None and `-` (standard output) are skipped.
 
-    None and `-` (standard output) are skipped.
+    If standard output holds `data` for programs, this is printed on standard error.
     """
     for path in paths:
         if path is not None and str(path) != "-":
@@ -211,5 +211,5 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
 
 
 def seconds(start: float) -> str:
-    """Return the time since `start`, as `3.2 s`."""
+    """Return the time since `start`, which `now` returned, as text such as `3.2 s`."""
     return f"{now() - start:.1f} s"

@@ -1,4 +1,4 @@
-"""Commands for users: `reelrank users add|remove|flags|hours`."""
+"""Commands for users: `reelrank users add|remove|tokens|flags|hours`."""
 
 import shlex
 import sys
@@ -18,6 +18,7 @@ from backend.cli.output import (
     fail,
     first_of,
     json_text,
+    minute,
     now,
     save,
     say,
@@ -81,6 +82,41 @@ def remove(folder: Dir, name: Annotated[str, argument("NAME", "Name of the user.
         say(f"{user.name} is archived. Their work stays on record.")
     else:
         say(f"{user.name} is removed.")
+
+
+def tokens(
+    folder: Dir,
+    revoke: Annotated[str | None, option("--revoke KEY", "Revoke the token with this key.")] = None,
+    json: Json = False,
+) -> None:
+    """List everybody's personal tokens, or revoke one.
+
+    A token lets a program act as the person who made it on the page Account. The list shows keys, which open nothing.
+    Suspending somebody revokes all of their tokens.
+
+    Example: reelrank users tokens my-project --revoke k3Jx0PqLm2Zd
+    """
+    from backend.campaign.setup.tokens import personal_tokens
+
+    project = open_project(folder)
+    if revoke is not None:
+        name = personal_tokens.revoke_token(project, OPERATOR, revoke, now=now())
+        say(f"The token {name} is revoked.")
+        return
+    known = personal_tokens.list_tokens(project, OPERATOR)
+    if json:
+        end_with_json({"tokens": known})
+    if not known:
+        say("Nobody has a token.")
+        return
+    rows = [
+        (
+            *(token.key, token.owner.name, token.name, token.scope.value, minute(token.expires_at)),
+            "never" if token.used_at is None else minute(token.used_at),
+        )
+        for token in known
+    ]
+    table(("key", "user", "name", "scope", "expires", "last used"), rows, left=(True,) * 6)
 
 
 def hours(
@@ -222,7 +258,7 @@ def _pairs(project: "Project", person: PersonFlags, flag: Flag) -> None:
 
 add_group(
     "users",
-    "Add and remove users; show quality flags, hours and pay.",
+    "Add and remove users; show quality flags, hours, pay and tokens.",
     "add my-project Ana --role annotator",
-    {"add": add, "remove": remove, "flags": flags, "hours": hours},
+    {"add": add, "remove": remove, "tokens": tokens, "flags": flags, "hours": hours},
 )

@@ -144,7 +144,11 @@ def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, th
 def _say_release(
     report: "ReleaseReport | FormReport", options: ReleaseOptions, start: float, more: list[str], *notes: str
 ) -> None:
-    """Print what a release contains, the hash of its manifest, the queries and pairs left out, and notes."""
+    """Print what a release contains, the hash of its manifest, and the queries and pairs left out.
+
+    `start` is when the export began, in seconds since 1970. `more` are lines to print before the hash, and `notes` are
+    printed at the end.
+    """
     selection = report.selection
     say(
         f"{report.place}: {selection.count(Split.VAL)} validation and {selection.count(Split.TEST)} test queries with "

@@ -76,8 +76,8 @@ def build(
 ) -> None:
     """Build a pool of videos for every caption.
 
-    A pool holds the caption's own video, other videos in which the caption holds too, and negatives. Thresholds
-    belong to an encoder: `reelrank mvmr calibrate` finds them.
+    A pool holds the caption's own video, other videos that the caption also describes, and negatives, which it does not
+    describe. Each encoder needs thresholds of its own: `reelrank mvmr calibrate` finds them.
 
     Example: reelrank mvmr build charades_test.json pools --encoder minilm --t-pos 0.8 --seed 1
     """

@@ -95,7 +95,7 @@ def demo(
 
 
 def _people() -> str:
-    """Return the names and the password to sign in with."""
+    """Return the names and the password with which users sign in to the demo, as text."""
     from backend.campaign.demo import demo_people
 
     lead, annotators, password = demo_people()
@@ -253,10 +253,10 @@ def _url(host: str, port: int) -> str:
 
 
 def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
-    """Replace this process by the server of the web app, so that signals reach the server itself.
+    """Replace this process by the server of the web app; signals to this process then reach the server.
 
-    `settings` go into the server's environment. The server prints `ready` once it answers, unless its log is for
-    programs.
+    `settings` are added to the server's environment variables. The server prints `ready` when it answers requests,
+    unless it writes its log as JSON.
     """
     # The back end does not import its front end; it only knows its name.
     if importlib.util.find_spec("annotate_app") is None:

@@ -38,7 +38,11 @@ _COLUMNS = 9
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """Options that all studies share: how runs are scored."""
+    """Options that all studies share, on how runs are scored.
+
+    `k` are the rank cut-offs of measures. `mu` are the IoU thresholds of NDCG, and `theta` those of measures without
+    grades.
+    """
 
     videos: Videos = None
     preset: PresetOption = Preset.PAPER
@@ -49,7 +53,7 @@ class StudyOptions:
     measure: Measure = None
 
     def inputs(self, truth: Path, run: list[str]) -> "StudyInputs":
-        """Return what a study needs: the truth, the runs given by `--run`, and these options."""
+        """Return the input of a study: the truth, the runs given by `--run`, and these options."""
         from backend.scoring.run_files import named_files
 
         try:
@@ -58,7 +62,10 @@ class StudyOptions:
             raise typer.BadParameter(str(error), param_hint="--run") from None
 
     def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
-        """Return what a study needs: the truth, these runs by name, and these options."""
+        """Return the input of a study: the truth, the runs by name, and these options.
+
+        `split` is the split to score if the truth is a release.
+        """
         from backend.scoring.studies.running import StudyInputs
 
         return StudyInputs(
@@ -86,14 +93,15 @@ def as_text(value: Any, form: str) -> str:
 def matrix(
     study: "Study", fields: tuple[str, str, str], title: str, form: str
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the header and the rows of a table in which each row is a measure, and the columns are the first measures.
+    """Return (header, rows) of a table of numbers in which each row is a measure, and each column is a measure.
 
-    If rows and columns are the same measures, rows are numbered, and columns are headed by these numbers to save room.
-    Otherwise columns are headed by names.
+    Only the first few columns are kept, to save room. If rows and columns are the same measures, rows are numbered, and
+    columns are headed by these numbers. Otherwise columns are headed by names.
 
     Args:
         study: the study; each of its rows compares two measures.
-        fields: the fields of such a row that hold the table's row, its column and the number.
+        fields: the names of three fields of the study's rows: the measure of the table's row, that of its column, and
+            the number in the cell.
         title: the head of the first column.
         form: the format of the numbers, such as `.3f`.
     """
@@ -151,7 +159,9 @@ def axioms(
 ) -> None:
     """Test measures against AxIoU's axioms INV-k and MON-k.
 
-    Prints the shortest counterexample to each.
+    Both are about replacing one prediction of a ranked list. INV-k: if the old and the new one are no better than an
+    earlier one, the score stays. MON-k: if the new one is better than the old one and all earlier ones, the score
+    rises. Prints the shortest counterexample to each axiom.
 
     Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
     """

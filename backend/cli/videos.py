@@ -94,7 +94,7 @@ def probe(
 
 
 def frame_rate(text: str) -> Fraction:
-    """Read a frame rate: `3`, `2.5` or `24000/1001`. Any other text is wrong usage."""
+    """Return the frame rate that the user gave: `3`, `2.5` or `24000/1001`; a text that is no rate is wrong usage."""
     try:
         rate = Fraction(text)
     except (ValueError, ZeroDivisionError):
@@ -115,7 +115,7 @@ def print_problems(troubles: Sequence[VideoTrouble]) -> None:
 
 
 def undecoded(videos: Sequence[VideoState]) -> None:
-    """Print how many videos were not decoded, and the option that decodes them: damage inside may have been missed."""
+    """Print how many videos were not decoded, and the option that decodes them to find damage inside."""
     count = sum(state.shown and not state.decoded for state in videos)
     if count:
         say(f"The frames of {counted(count, 'video')} were not decoded. To find damage inside, add --decode.")

@@ -26,8 +26,8 @@ class CaptionedMoment:
 
     `row` is the line of the entry in the file, or its number among the entries of a JSON document, from 1. If a
     document has a list of sentences for each video, `sentence` is the number of the sentence in that list, from 1.
-    Messages then name it, because a reader cannot find row 23,117. The name of the video is in Unicode's composed form
-    (NFC).
+    Messages then name the video and this number, because the entry's number in the whole document is hard to find. The
+    name of the video is in Unicode's composed form (NFC).
     """
 
     video: str
@@ -71,15 +71,15 @@ Parsing = tuple[list[CaptionedMoment], list[Problem], list[str]]
 
 
 class _Sentences(msgspec.Struct):
-    """A video's sentences and their times, in two lists of one length; their items are decoded later."""
+    """A video's sentences and their times, in two lists of the same length, whose items are not decoded yet."""
 
     timestamps: list[msgspec.Raw]
     sentences: list[msgspec.Raw]
 
     def measures(self) -> tuple[float | None, float]:
-        """Return the video's duration in seconds if it is known, and how many units of its times make one second.
+        """Return the video's duration in seconds if it is known, and how many of its time units make one second.
 
-        A time is in seconds, so this is 1, or in frames, so this is the frame rate.
+        The time unit is a second or a frame, so the second number is 1 or the frame rate.
         """
         return None, 1.0
 
@@ -194,7 +194,11 @@ def charades_lines(data: bytes, file: str) -> Parsing:
 
 
 class Didemo(msgspec.Struct):
-    """An entry of a DiDeMo file: a description, and the first and last segment that each of several people gave it."""
+    """An entry of a DiDeMo file: a description, and the part of the video that each of several people chose for it.
+
+    A video has `num_segments` segments of 5 s, numbered from 0. `times` holds the first and the last segment of each
+    person's choice.
+    """
 
     annotation_id: int | str
     description: str

@@ -197,9 +197,10 @@ def _client(address: str) -> Any:
 
 
 def _requirements(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) -> Iterator[Requirement]:
-    """Yield the paths that a worker has to see, each file with its size.
+    """Yield the paths that a worker has to see, each file with its size in bytes.
 
-    They are the paths of `sees`, and a new marker file in each folder of `fills`.
+    These are the paths of `sees`, and a new marker file in each folder of `fills`. The marker files are removed when
+    `marks` is closed.
     """
     for path in (*sees, *fills):
         if not path.is_absolute():
@@ -249,9 +250,9 @@ def _bundle(*carried: object) -> tuple[object, ...]:
 def _run_unit(carried: tuple[str, Collection[Requirement], Callable[[Any, Any], Any], Any], unit: object) -> Any:
     """Run a unit of work in this worker, and return its result.
 
-    `carried` is the same for all units: a key of the work, the requirements, the function, and the data shared by all
-    units. Before its first unit, the worker checks that it meets the requirements, because it may have joined the
-    cluster after the work began.
+    `carried` is the same for all units: an id, the paths that the worker has to see, the function to call, and the data
+    shared by all units. Before its first unit, the worker checks its version of ReelRank and that it sees these paths,
+    because it may have joined the cluster after the work began.
     """
     key, requirements, work, shared = carried
     if key not in _seen:

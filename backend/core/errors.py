@@ -93,11 +93,11 @@ class NoRoom(ReelRankError, OSError):
 
 
 class StorageUnavailable(ReelRankError, OSError):
-    """Data at an address cannot be read now, or not with these keys; the data themselves may be fine."""
+    """Data at an address cannot be read now, or the access keys do not allow it; the data themselves may be fine."""
 
 
 class WorkerLost(ReelRankError):
-    """A unit of work ended every process that ran it."""
+    """A unit of work failed because every process that ran it died."""
 
 
 class ClusterUnavailable(ReelRankError, OSError):

@@ -110,7 +110,7 @@ def by_kind(events: Iterable[Event]) -> Mapping[str, Event]:
 
 
 def _fill(words: str, payload: Payload) -> str:
-    """Return the words with the payload's values; an older event may lack some."""
+    """Return the words with the payload's values in place of their names in braces; a missing value becomes a dash."""
     names = [name for _, name, _, _ in Formatter().parse(words) if name]
     values = {name: value_text(payload.get(name)) for name in names}
     return said(words, **{name: _CODES.get(text, text) if name in _CODED else text for name, text in values.items()})

@@ -57,5 +57,5 @@ def reads_english(words: Iterable[str]) -> bool:
 
 
 def name() -> str:
-    """Return the name of the lexicon for tables."""
+    """Return the name and version of the lexicon, to show in tables."""
     return f"LemmInflect {version('lemminflect')}, word forms of the NIH SPECIALIST lexicon"

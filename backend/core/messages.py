@@ -114,7 +114,7 @@ def to_stored(sentence: str) -> str:
 
 
 def from_stored(text: str) -> str:
-    """Return the message that `to_stored` wrote; any other text is returned as it is.
+    """Return the message that `to_stored` wrote; a plain text is returned unchanged.
 
     >>> from_stored(to_stored(said("Nobody is called {name}.", name="Ana"))), from_stored("Nobody is called Ana.")
     ('Nobody is called Ana.', 'Nobody is called Ana.')
@@ -151,9 +151,9 @@ def _is_template(text: str) -> bool:
 
 
 def _plain_value(value: object) -> Value:
-    """Return a value in a form that a template can take.
+    """Return a value as a number or a text that templates can format.
 
-    Numbers become Python numbers, so that the template can format them. None and texts stay; other values become texts.
+    Numbers of other libraries become Python numbers. None and texts stay; all other values become texts.
     """
     if value is None or isinstance(value, Said) or type(value) in (str, bool, int, float):
         return value  # type: ignore[return-value]

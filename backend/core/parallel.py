@@ -261,7 +261,10 @@ def _run_in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object,
 
 
 def end_kept() -> None:
-    """End the kept process and free its semaphores, before `exec` replaces this program by another."""
+    """End the worker process that is kept for later calls, before `exec` replaces this program by another.
+
+    This also frees the semaphores of the worker process.
+    """
     if _kept_pool.cache_info().currsize:
         end = _kept_pool().shutdown
         end()

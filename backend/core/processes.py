@@ -97,7 +97,7 @@ def end_all(patience_s: float = 2 * UNWIND_S) -> None:
 
 
 def is_ending() -> bool:
-    """Return whether `end_all` was called, so that work that fails now was interrupted."""
+    """Return whether `end_all` was called; if so, work that fails now was interrupted."""
     return _life_line()[1].closed
 
 
@@ -114,7 +114,11 @@ def _life_line() -> "tuple[Connection, Connection]":
 
 
 def _start_worker(line: "Connection", initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
-    """Prepare a new worker process: let it end with its parent, and set its signals."""
+    """Prepare a new worker process, then call `initializer` in it.
+
+    The worker ends when `line`, the receiving end of `_life_line`, tells it that its parent has ended. It ignores
+    Ctrl-C.
+    """
 
     def leave_with_it() -> None:
         line.poll(None)
@@ -154,7 +158,7 @@ class OutOfBounds(Exception):
 
 
 def mark_as_worker() -> None:
-    """Mark this process as a worker: `bounded` may then kill it, because the process that started it notices."""
+    """Mark this process as a worker, which `bounded` may kill; the process that started it notices its death."""
     global _worker
     _worker = True
 

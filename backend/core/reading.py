@@ -40,10 +40,10 @@ def file_bytes(path: Path) -> bytes:
 
 
 def on_disk(path: Path) -> Path:
-    """Return the existing path whose name differs only in its Unicode form; if there is none, the path as given.
+    """Return the existing path that equals `path` except for its Unicode form; `path` itself if there is none.
 
-    Names that people type, and names in annotation files, are in Unicode's composed form. File names on a Mac, or
-    copied from one, may be decomposed.
+    For example, `é` may be stored as one character or as `e` with an accent. Names that people type, and names in
+    annotation files, are in Unicode's composed form. File names on a Mac, or copied from one, may be decomposed.
     """
     if str(path).isascii() or path.exists():
         return path
@@ -115,7 +115,7 @@ _LINES_TRIED = 20
 
 
 class FileLayout(StrEnum):
-    """How the entries of a file are arranged."""
+    """How the entries of a file are arranged, such as one JSON object in each line."""
 
     LINES = said("a JSON object a line")
     LIST = said("a JSON list")
@@ -130,7 +130,7 @@ class Sample:
     Attributes:
         layout: how its entries are arranged.
         fields: the names of the fields in the first readable entry.
-        key: the key of the first entry in an object of videos, else "".
+        key: the key of the first entry if the file is a JSON object with a key for each video, else "".
         line: the first line.
     """
 
@@ -190,7 +190,9 @@ def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[in
 
 
 def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[str, _Entry]], list[Problem]]:
-    """Decode a JSON object of videos; return the entries with their names, and a problem for each bad entry.
+    """Decode a JSON object that maps names of videos to entries.
+
+    Returns (name, entry) for each good entry, decoded as `kind`, and a problem for each bad one.
 
     Raises:
         InputError: the file is no JSON object, or a name occurs twice (JSON readers silently take the last one).

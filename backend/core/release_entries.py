@@ -66,7 +66,10 @@ class _Head(msgspec.Struct):
 
 @dataclass(slots=True)
 class Entry(Generic[AnyMoment]):
-    """A query of a file: `row` counts from 1, and `whole` is False if some of its moments could not be read."""
+    """A query of a release's file, with its moments; each moment comes with its number in the query, from 1.
+
+    `row` is the number of the query in the file, from 1. `whole` is False if some of its moments could not be read.
+    """
 
     row: int
     query_id: QueryId
@@ -91,7 +94,9 @@ def training_file(top: int) -> str:
 
 
 def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMoment]:
-    """Return the queries of `val.json`, `test.json` or a training set; names of videos and ids of queries are in NFC.
+    """Return the queries of `val.json`, `test.json` or a training set.
+
+    Names of videos and ids of queries are brought into Unicode's composed form (NFC).
 
     >>> text = b'[{"query_id": 3, "query": "q", "relevant_moment": [{"video_name": 5}]}]'
     >>> found = read_queries(text, "t.json", Moment)
@@ -181,7 +186,7 @@ def name_of(entry: Entry[Any], number: int, moment: Moment | None = None) -> str
 
 
 def _faults(raw: msgspec.Raw, kind: type[msgspec.Struct], noun: str) -> Iterator[str]:
-    """Yield a message for each wrong field of an entry or a moment."""
+    """Yield a message for each field of `raw` that does not fit `kind`; `noun`, such as "query", says what `raw` is."""
     values, fault = _decode(raw, Any)
     if fault or not isinstance(values, dict):
         yield (

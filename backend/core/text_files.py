@@ -48,7 +48,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """The requested columns of a CSV file, all of one length.
+    """The requested columns of a CSV file, all of the same length.
 
     `rows` holds the line at which each record starts, as an editor shows it: from 1, with the header. `problems` are
     about the records that could not be read, which are missing in the columns.
@@ -96,7 +96,7 @@ class TableHead:
     def places(self, name: str) -> list[int]:
         """Return the positions of the columns with exactly this name.
 
-        If there is none, return those of the columns whose names match but for capitals and spaces.
+        If there is none, capitals count as small letters, and spaces as underscores.
 
         >>> head = TableHead(",", ["Query ID", "start", "Start"])
         >>> head.places("query_id"), head.places("start"), head.places("end")
@@ -213,9 +213,8 @@ def read_csv(
 ) -> CsvTable:
     r"""Read a table with a header, as programs and spreadsheets write them.
 
-    Commas, semicolons or tabs separate the cells, whichever fits the header. Spaces and capitals in names of columns
-    do not count, and columns may have any order. Blank rows and further columns are ignored. Cells keep their white
-    space.
+    Commas, semicolons or tabs separate the cells, whichever fits the header. Spaces and capitals in names of columns do
+    not count, and columns may have any order. Blank rows and further columns are ignored. Cells keep their white space.
 
     Args:
         data: the bytes of the file.
@@ -226,9 +225,9 @@ def read_csv(
         may_be_empty: whether a header without rows is allowed.
 
     Raises:
-        InputError: The file is not UTF-8 or empty, or its header lacks a required column or has one twice. Records of
-            a wrong width, or with an ambiguous number, are returned as problems, so that the caller can report
-            them with its own.
+        InputError: The file is not UTF-8 or empty, or its header lacks a required column or has one twice. Records of a
+            wrong width, or with an ambiguous number, are returned as problems in the table, so that the caller can add
+            further problems and report all at once.
 
     >>> table = read_csv(b"worker,pair_id,note\nann,p1,\n\nbob\n", "raw.csv", ["pair_id", "worker"])
     >>> table.columns, table.rows
@@ -285,7 +284,10 @@ def read_csv(
 def _with_points(
     columns: dict[str, Sequence[str]], rows: list[int], numbers: Sequence[str], file: str
 ) -> tuple[dict[str, Sequence[str]], list[int], list[Problem]]:
-    """Return the columns with decimal points in their numbers, without the rows whose numbers are ambiguous."""
+    """Return (columns, rows, problems) with decimal points in all numbers of the columns that `numbers` names.
+
+    Rows with an ambiguous number are left out, and each gives a problem.
+    """
     texts = {text for name in numbers for text in columns[name]}
     read, doubtful = _plain_numbers(texts)
     if not read and not doubtful:

@@ -42,7 +42,7 @@ def are_plain(texts: Iterable[str]) -> bool:
 
 
 def is_visible(text: str) -> bool:
-    r"""Return whether a text has a visible character; spaces, controls, formats and variation selectors are none.
+    r"""Return whether a text has a visible character; spaces, control and format characters do not count.
 
     >>> is_visible("A dog."), is_visible(" \u200b\ufe0f\u3164"), is_visible("\u2014")
     (True, False, True)
@@ -99,7 +99,9 @@ def unwanted_control(text: str | bytes) -> str | None:
 
 
 def escaped_control(json: str | bytes) -> str | None:
-    r"""Return the first control character that JSON writes as an escape; see `unwanted_control`.
+    r"""Return the first control character that a JSON text has as an escape such as `\u001f`; None if there is none.
+
+    The same characters are allowed as in `unwanted_control`.
 
     >>> escaped_control('["a\\b"]'), escaped_control('["a\\u001f"]'), escaped_control('["a\\\\b\\n"]')
     ('\x08', '\x1f', None)

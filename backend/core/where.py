@@ -30,7 +30,7 @@ class WorksSomewhere(Protocol):
 
 
 def placed(thing: Thing, where: Where) -> Thing:
-    """Set where an object's work runs, if the object has such an attribute, and return the object."""
+    """Set where an object's work runs, if the object has the attribute `where`, and return the object."""
     if isinstance(thing, WorksSomewhere):
         thing.where = where
     return thing

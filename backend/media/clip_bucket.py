@@ -145,10 +145,10 @@ def _request(
     *,
     at_once: bool = False,
 ) -> Given | None:
-    """Return the result of `ask(bucket, path)`, where `path` is that of the file `name` in the bucket.
+    """Send a request to the bucket: return `ask(client, path)` for the file `name`, or None if the request fails.
 
-    Return None if the bucket lacks the file, no bucket is set, or it fails. After a failure the bucket is not asked for
-    a while, unless `at_once` is True.
+    The result is also None if the bucket lacks the file, or no bucket is set. After a failure, no request is sent for a
+    while, unless `at_once` is True. `doing` says whether the request reads or writes, for the message about a failure.
     """
     if cache.bucket is None or (not at_once and _is_away(cache, now)):
         return None
@@ -177,7 +177,10 @@ def _is_away(cache: ClipCache, now: float) -> bool:
 
 
 def _note(cache: ClipCache, doing: Doing) -> Path:
-    """Return the path of the note about a failure, beside the folder of clips; all processes of a front end read it."""
+    """Return the path of a file that holds the bucket's last failure at one kind of access.
+
+    It is beside the folder of clips.
+    """
     return cache.folder.with_name(f"{cache.folder.name}-bucket-{doing}.txt")
 
 

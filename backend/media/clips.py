@@ -57,10 +57,10 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
 
 
 def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], float] = time.time) -> Made:
-    """Return the result of `make`; if the disk is full, remove the least recently used clips and call it once more.
+    """Return the result of `make`; if the disk is full, remove the least recently used clips and call `make` again.
 
     Raises:
-        NoRoom: the disk is full even so.
+        NoRoom: the disk is still full afterwards.
     """
     try:
         return make()

@@ -1,4 +1,4 @@
-"""Identify a video by a hash of its content, independent of its place; clips are named after it."""
+"""Identify a video by a hash of its content, wherever it is stored. Names of clips are made from this hash."""
 
 import hashlib
 from collections.abc import Iterable

@@ -50,10 +50,10 @@ class CutReport:
 
 
 def require_span(source: Source, start_s: float, end_s: float) -> None:
-    """Refuse an empty, negative or infinite span of `source`.
+    """Refuse a span of `source` unless it starts at 0 or later and ends after its start, at a finite time.
 
     Raises:
-        InputError: it is one of these.
+        InputError: the span is empty, negative or infinite.
     """
     if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s < end_s):
         raise InputError.single(
@@ -131,13 +131,13 @@ def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profil
 
 
 def cut_together(source: Source, spans: Sequence[CutSpan], profile: Profile) -> list[CutReport | VideoUnreadable]:
-    """Cut several moments of one video from one decoding, from the first moment's start to the last one's end.
+    """Cut several moments of one video while decoding it only once.
 
-    Each clip is the same as from `cut`. If that is uncertain, the moments are cut one by one instead: on damage, a
-    picture that changes its form midway, or a moment without a frame of its own.
+    Each clip is the same as from `cut`. If that is uncertain, the moments are cut one by one instead. This is so if the
+    video is damaged, if its pictures change their size or format midway, or if no frame begins within a moment.
 
     Returns:
-        The result for each moment, in the order given; every clip that can be made is there.
+        The report or the error for each moment, in the order given. An error about one moment does not stop the others.
 
     Raises:
         OSError: the disk is full or fails. Then no new clip is there.
@@ -185,7 +185,10 @@ class _Clip:
         return PictureConverter(stream, first, self._profile.height_px)
 
     def add(self, stream: PictureStream, frame: TimedFrame, picture: VideoFrame) -> None:
-        """Write a frame, converted to `picture`; the first frame opens the file and the sound."""
+        """Write a frame to the clip; `picture` is its converted picture.
+
+        The first frame opens the file and the sound.
+        """
         if self.writer is None:
             self.wanted.out.parent.mkdir(parents=True, exist_ok=True)
             sound = self._sound(frame)

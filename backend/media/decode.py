@@ -60,7 +60,7 @@ PictureStream = VideoStream | OpenFolder
 
 @contextmanager
 def opened(source: Source) -> Iterator[Opened]:
-    """Open a file as a PyAV container, or a folder of frames; raises `VideoUnreadable` with a message for people."""
+    """Open a file as a PyAV container, or a folder of frames; raises `VideoUnreadable` with the reason if it cannot."""
     path = as_source(source)
     if isinstance(path, FrameFolder):
         yield OpenFolder(path)
@@ -93,7 +93,10 @@ def opened(source: Source) -> Iterator[Opened]:
 
 
 def picture_stream(container: Opened, source: Source) -> PictureStream:
-    """Return the pictures of an open video; see `video_stream`."""
+    """Return the stream of pictures of an open video: its largest one, see `video_stream`.
+
+    A folder of frames is its own stream.
+    """
     return container if isinstance(container, OpenFolder) else video_stream(container, source)
 
 
@@ -161,7 +164,7 @@ def time_of(
 
 
 def packets(container: InputContainer, stream: S) -> Iterator[Packet[S]]:
-    """Yield all readable packets, and last an empty one that drains the decoder."""
+    """Yield all readable packets, then an empty one, which makes the decoder return its last frames."""
     yield from timed(container, stream)
     yield cast("Packet[S]", Packet())
 
@@ -285,8 +288,8 @@ class MomentFrames:
 class FrameSpan:
     """The frames of `[start_s, end_s)` as `MomentFrames` chooses them, and what was found out about damage.
 
-    Iterate over it once; afterwards its attributes and properties are known. In a folder of frames, one frame is shown
-    for a long time. So the span of a folder begins with the frame visible at its start, at that frame's own time.
+    Iterate over it once; afterwards its attributes and properties are known. If the video is a folder of frames, the
+    span begins with the frame visible at `start_s`, at the time when that frame appears.
 
     Attributes:
         ends_s: when the last frame that was read stops being shown. If that is within the span, the video ends there.
@@ -335,7 +338,7 @@ class FrameSpan:
         return min(self._announced - self._intact, default=None)
 
     def moment(self, start_s: float, end_s: float) -> MomentFrames:
-        """Return a chooser of frames for a moment of this video."""
+        """Return an object that chooses the frames from `start_s` to `end_s` (seconds) of this video."""
         wait_s = min(max(_WAIT_FRAMES * frame_interval_s(self._stream), _SHORTEST_WAIT_S), _LONGEST_WAIT_S)
         return MomentFrames(start_s, end_s, wait_s, self._announced)
 

@@ -37,11 +37,12 @@ _TURNS = {90: [("transpose", "cclock")], 180: [("hflip", ""), ("vflip", "")], 27
 class PictureConverter:
     """Converts the pictures of one stream, all to the size of the first.
 
-    Pictures of more than `max_height_px` lines are scaled down with their aspect kept; others are only trimmed to
-    even sizes, which encoders need, so that no pixel is resampled without need.
+    Pictures of more than `max_height_px` lines are scaled down with their aspect kept; others are only trimmed to even
+    sizes, which encoders need, so that no pixel is resampled without need.
 
     Attributes:
-        changed: whether a picture after the first had another form; such pictures are fitted to the first one's size.
+        changed: whether a picture after the first had another size, rotation or pixel format; it is fitted to the size
+            of the first.
     """
 
     def __init__(self, source: PictureStream, first: VideoFrame, max_height_px: int = MAX_HEIGHT_PX) -> None:
@@ -106,7 +107,7 @@ _GROUP = "25"
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    """The codecs and options of one form of clip.
+    """The codecs and encoder options of one file format of clips, for the picture, the sound and the file.
 
     The options make encoders write each frame at once, without waiting for later ones. So frames are stored in the
     order in which they are shown, and a clip starts at 0 in every player without an edit list.
@@ -154,7 +155,11 @@ class ClipWriter:
         model: VideoFrame,
         sound: Iterator[AudioFrame],
     ) -> None:
-        """Open the file for frames of the stream `source`; `model` is the first frame, converted."""
+        """Open the file for pictures and sound.
+
+        `form` is its file format. `source` is the stream of the frames, and `first` the first frame. `model` is the
+        picture of this frame, converted; the file takes its size and colours.
+        """
         how = _ENCODINGS[form]
         self.written = 0
         self.ends_s = Fraction(0)
@@ -180,7 +185,7 @@ class ClipWriter:
             self._audio.bit_rate = _SOUND_BITS_PER_S
 
     def add(self, frame: TimedFrame, picture: VideoFrame) -> None:
-        """Write a frame, converted to `picture`, and the sound up to it."""
+        """Write a frame, and the sound up to it; `picture` is the frame's converted picture."""
         picture.time_base = self._base_s
         picture.pts = round((frame.time_s - self._zero_s) / self._base_s)
         lasts = max(1, round(frame.lasts_s / self._base_s))

@@ -38,7 +38,8 @@ class OpenFolder:
     Code for video files can use it in place of an open file, and also in place of the file's picture stream.
 
     Raises:
-        VideoUnreadable: there is no such folder, it may not be read, it holds no pictures, or a link in it leads out.
+        VideoUnreadable: there is no such folder, it may not be read, it holds no pictures, or has a link to a file
+            outside the folder.
     """
 
     sample_aspect_ratio = Fraction(1)
@@ -96,9 +97,9 @@ class OpenFolder:
         raise VideoUnreadable.named(self.name, said("is damaged: none of its frames can be shown"))
 
     def from_place(self, place: int) -> Iterator[tuple[int, VideoFrame | None]]:
-        """Yield (index, picture), beginning at the last frame at or before `place` that can be shown.
+        """Yield (index, picture) of frames, from the last frame at or before index `place` that can be shown.
 
-        The picture is None if a frame cannot be shown.
+        Indexes count from 0. The picture is None if a frame cannot be shown.
         """
         place = min(place, len(self.files) - 1)
         while place > 0 and self.picture(place) is None:
@@ -107,7 +108,7 @@ class OpenFolder:
             yield at, self.picture(at)
 
     def picture(self, place: int) -> VideoFrame | None:
-        """Return one frame with its time; None if it is missing or damaged."""
+        """Return the frame with index `place`, from 0, with its time; None if it is missing or damaged."""
         file = self.files[place]
         try:
             data = file.read_bytes() if file is not None else b""

@@ -29,7 +29,8 @@ def frame_times(source: Source) -> list[float]:
 
     Reads the video once and decodes one picture; the times of later frames are those that the file states. Times count
     from the start of the video. If the first picture comes late, it is shown from 0 on, so its time is 0. Times are
-    rounded once to a double. So a clip from one of these times to a later one has exactly the frames with a time in it.
+    rounded once to a double. A clip cut from one of these times to a later one begins with the frame of the first time,
+    and ends just before the frame of the later time.
 
     Raises:
         VideoUnreadable: it is no video, or none of its frames can be shown.

@@ -149,9 +149,10 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """Return the job for the clip of a run's prediction, which is no moment of the project.
+    """Turn the job for a moment's clip into a job for the clip of a run's prediction.
 
-    The clip is kept in the same folder, and counts towards the folder's size limit.
+    A prediction is no moment of the project. Its clip is kept in the same folder under another name, and counts towards
+    the folder's size limit.
     """
     return replace(job, path=job.path.with_name(PREDICTED + job.path.name))
 
@@ -176,11 +177,12 @@ def _job_for(job: ClipJob, kind: ClipKind, suffix: str) -> ClipJob:
 
 
 def with_context(job: ClipJob, video_s: float) -> ClipJob:
-    """Return the job for a moment's clip with the cache's context on both sides, within a video of `video_s` seconds.
+    """Return the job for a moment's clip with context: some seconds of the video before and after the moment.
 
-    It is a separate clip; the moment's own clip stays. If the video's measured length ends before the moment does, the
-    moment keeps its end. A context that the video's start or end cuts short is rounded down to tenths of a second.
-    Annotators are told its length, and a more exact number would tell them which moment it is.
+    The cache's setting `context_s` says how many seconds; `video_s` is the length of the video. The result is a
+    separate clip; the moment's own clip stays. If the video's measured length ends before the moment does, the moment
+    keeps its end. A context that the video's start or end cuts short is rounded down to tenths of a second. Annotators
+    are told the length of the context, and a more exact number would tell them which moment it is.
     """
     before_s = _context_s(job.cache, job.start_s)
     after_s = _context_s(job.cache, video_s - job.end_s)

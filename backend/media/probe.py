@@ -48,8 +48,8 @@ _UNREAD_SHARE = 0.1
 def probe(source: Source) -> VideoFacts:
     """Measure one video; reads all of it once and decodes one picture.
 
-    If the video is at an address and its index counts its frames, only its beginning and its end are read, from the
-    last key frame on.
+    If the video is at an address and its index says how many frames it has, only its beginning is read, and its end
+    from the last key frame on.
 
     The duration is where the last picture or sound in the file ends, whatever its header says, so a truncated file is
     measured correctly. The size is the one on screen: rotated, in square pixels. A folder of frames lasts as long as
@@ -172,7 +172,10 @@ def _both_ends(container: InputContainer, stream: VideoStream) -> Iterator[Packe
 
 
 def _promised_s(container: InputContainer, stream: VideoStream) -> Fraction:
-    """Return the end of the pictures by the file's header, in seconds; 0 if unknown. Without an index it is a guess."""
+    """Return when the pictures end according to the file's header, in seconds; 0 if unknown.
+
+    In a file without an index this time is a guess.
+    """
     if may_jump(container) or not stream.duration:
         return Fraction(0)
     return ((stream.start_time or 0) + stream.duration) * (stream.time_base or Fraction(0)) - start_of(container)
@@ -194,7 +197,7 @@ class Survey:
 
     Attributes:
         facts: the measured facts of each readable video, by name.
-        unreadable: why each other video cannot be shown, by name.
+        unreadable: for each video that cannot be shown, by name, the reason.
         decoded: whether every picture was checked for damage.
     """
 
@@ -211,14 +214,16 @@ def survey(
     where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure many videos (duration, frame rate, size and more), and say why others cannot be shown.
+    """Measure many videos (duration, frame rate, size and more), and tell why some of them cannot be shown.
 
     Args:
         videos: maps each name to its video.
-        decode: whether to check every picture for damage; None does so if that is cheap (`CHEAP_BYTES`, no addresses).
-        known: what earlier checks found: the damage by the hash of a video's content, empty for none. A video without
-            damage is not checked again.
-        where: on which machines to measure, never in this process; None for as many local processes as are worth it.
+        decode: whether to check every picture for damage. None does so if the videos have at most `CHEAP_BYTES`
+            together and none is at an address.
+        known: the damage that earlier checks found, by the hash of a video's content; an empty text means no damage. A
+            video without damage is not checked again.
+        where: where to measure, always in other processes; None chooses the number of local processes by the size of
+            the videos.
         progress: called with (videos measured, all).
 
     Raises:
@@ -252,7 +257,10 @@ def survey(
 
 
 def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFacts | str:
-    """Return the facts of a video, or why it cannot be shown."""
+    """Return the facts of a video, or the reason why it cannot be shown, as text.
+
+    `shared` is (whether to check every picture for damage, the damage found earlier by the hash of a video's content).
+    """
     decode, known = shared
     try:
         with within_bounds(video):

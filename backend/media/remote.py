@@ -30,7 +30,7 @@ _HURRIED: dict[str, int] = {"tries": 1, "tried_s": 3, "connect_s": 2, "silent_s"
 
 @contextmanager
 def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
-    """Turn errors of an access to an address into messages for people.
+    """Turn errors of reading or writing at an address into errors whose text says what failed and why.
 
     `done` completes a message such as "cannot be read"; its default is "read".
 
@@ -74,7 +74,7 @@ def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
 def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
     """Return a client for a bucket or a web server; use it within `explain_errors`, so that errors become messages.
 
-    If `hurried`, its requests give up within seconds: use this for data that can be had in another way.
+    If `hurried`, its requests give up within seconds; use this if the caller can do without the data.
     """
     from obstore.store import from_url
 
@@ -116,20 +116,20 @@ class RemoteFile(io.RawIOBase):
         """The error that ended the reading; a decoder may take it for the end of the file."""
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True: the file can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
+        """Return True: the position can be set with `seek`."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position without reading."""
+        """Set the position for reading, in bytes, and return it; nothing is read."""
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer; return the number of bytes, which is smaller at the end."""
+        """Read bytes into the buffer until it is full or the file ends; return the number of bytes read."""
         begun, end = self._at, min(self._at + len(buffer), self._size)
         while self._at < end:
             block, within = divmod(self._at, BLOCK_BYTES)
@@ -187,7 +187,7 @@ def content_of(address: Address) -> str:
 
 
 def size_at(address: Address) -> int:
-    """Return the size in bytes; raises as `content_of`."""
+    """Return the size of the file at an address, in bytes; raises the same errors as `content_of`."""
     return int(_head(address)["size"])
 
 
@@ -217,7 +217,7 @@ def listed(folder: Address) -> list[str]:
 
 
 def whole(address: Address) -> bytes:
-    """Return the content of a small file; raises as `content_of`."""
+    """Return the content of a small file at an address; raises the same errors as `content_of`."""
     with explain_errors(address):
         return bytes(store_at(address.root).get(address.key).bytes())
 

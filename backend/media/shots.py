@@ -81,7 +81,10 @@ def find_shots(
 
 
 def _blocks(source: Source) -> Iterator[tuple[_Numbers, _Pictures, bool]]:
-    """Yield times and small pictures (n, 3, 27, 48) of all frames in blocks; the last block may be empty."""
+    """Yield all frames of a video in blocks: (times in seconds, small pictures, whether this is the last block).
+
+    Pictures are `(n, 3, 27, 48)` for n frames. The last block may be empty.
+    """
     with opened(source) as container:
         stream = picture_stream(container, source)
         times: list[float] = []

@@ -74,7 +74,7 @@ def paths_of(sources: Iterable[Source]) -> list[Path]:
 
 
 def as_source(video: Source) -> Source:
-    """Return the video; a plain path to a folder becomes a folder of frames at TVR's rate."""
+    """Return the video; a path to a folder becomes a folder of frames at 3 frames a second, the rate of TVR."""
     return source_at(video) if isinstance(video, Path) else video
 
 

@@ -212,8 +212,9 @@ class _Clock:
 class _Packets:
     """The positions and times of all packets of a stream, in the order of the file.
 
-    Each array has one item for each packet, except `keys` and `key_times`, which have one for each key frame. Times are
-    in units of `base_s` seconds.
+    `marks` are checksums of the packets, and `places` their positions in the file, in bytes. `pts` is when each is
+    shown, and `dts` when it is decoded. `keys` are the indexes of the key frames, and `key_times` their times. Times
+    are in units of `base_s` seconds.
     """
 
     base_s: Fraction

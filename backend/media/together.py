@@ -1,8 +1,8 @@
 """Cut many clips ahead, or one moment into a separate file.
 
-Many videos are cut in parallel. Clips of one video share a decoding if that saves frames. A clip cut alone is decoded
-from a key frame before it. If that key frame lies before the end of what is being decoded, decoding on costs fewer
-frames than starting again at the key frame.
+Many videos are cut in parallel. Clips of one video are cut while the video is decoded once, if that saves frames. Cut
+alone, a clip is decoded from a key frame before it. Decoding once saves frames if this key frame is earlier than the
+point that decoding has reached for the clips before.
 """
 
 import time
@@ -86,7 +86,10 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
 
 
 def _stored(jobs: Sequence[ClipJob]) -> int:
-    """Add clips that the bucket lacks, for example because it was unreachable; return their number."""
+    """Copy those clips to the shared bucket that it lacks; return their number.
+
+    The bucket may lack clips, for example because it was unreachable when they were cut.
+    """
     if not jobs or jobs[0].cache.bucket is None:
         return 0
     lacking = clip_bucket.lacking(jobs[0].cache, jobs, time.time())
@@ -118,7 +121,7 @@ def groups(source_spans: Sequence[CutSpan], starts_s: Sequence[float]) -> list[l
 
 
 def _called(jobs: list[ClipJob]) -> str:
-    """Return a label such as `dog.mp4, 12.50-97.00 s`."""
+    """Return a label that names the video and the span of a group of clips, such as `dog.mp4, 12.50-97.00 s`."""
     return f"{jobs[0].source.name}, {jobs[0].start_s:.2f}-{max(job.end_s for job in jobs):.2f} s"
 
 

@@ -1,15 +1,20 @@
-"""Group queries by duration, show, relevance or type, to compute a mean for each group.
+"""Group queries by duration, show, video, relevance, type, or a property of the caller's own.
 
-Each query belongs to exactly one group of a breakdown.
+Each query belongs to exactly one group of a breakdown. Groups have means of their own, and they are the clusters in
+which statistics draw queries.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from backend.core.errors import InputError
+from backend.core.messages import said
 from backend.core.timespan import Floats
+from backend.core.typed_text import nfc
 from backend.scoring.matching.columns import Indices, Truth, grade_text
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
@@ -40,6 +45,10 @@ class Breakdown:
         """The number of queries in each group."""
         return tuple(np.bincount(self.group, minlength=len(self.names)).tolist())
 
+    def is_like(self, other: "Breakdown") -> bool:
+        """Return whether another breakdown has the same groups with the same queries, under the same names."""
+        return (self.by, self.names) == (other.by, other.names) and np.array_equal(self.group, other.group)
+
     def means(self, query: Indices, values: Floats) -> tuple[Floats, Indices]:
         """Return the mean of each group (NaN if none of its queries counts), and how many of its queries count.
 
@@ -57,6 +66,25 @@ class Breakdown:
             means[:, number] = values[:, group == number].mean(axis=1)
         return means, counts.astype(np.int64)
 
+    def clusters(self) -> Indices:
+        """Return the number of each query's cluster, 0..C-1, shape (Q,).
+
+        Clusters are the groups. Queries of the group "no relevant moment" have nothing in common, so each of them is a
+        cluster of its own.
+
+        Raises:
+            InputError: all queries are in one cluster.
+        """
+        alone = np.isin(self.group, [number for number, name in enumerate(self.names) if name == _NONE])
+        labels = np.where(alone, len(self.names) + np.arange(len(self.group)), self.group)
+        clusters = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        if not clusters.any():
+            what = said(
+                "{by} puts all queries into one cluster, {name}; choose another", by=self.by, name=self.names[0]
+            )
+            raise InputError.single("clusters", what)
+        return clusters
+
 
 def show_of(video: str) -> str:
     """Return the show of a video named as in TVR, `friends_s01e01_seg02_clip_00`: the part before season and episode.
@@ -72,16 +100,73 @@ def show_of(video: str) -> str:
     return match["show"] or "no prefix"
 
 
-def break_down(by: str, truth: Truth, min_relevance: float = 1) -> Breakdown:
-    """Group the queries of a truth by one property: `by` is `duration`, `show`, `relevance` or `type`.
+AnyGroups = str | Mapping[Any, Any]
+"""A property of queries: a name such as `show`, or `{query: group}`, or `{property: {query: group}}`."""
 
-    `duration` and `show` look only at moments with a relevance of at least `min_relevance`.
+
+def read_groups(given: AnyGroups | Iterable[AnyGroups] | None) -> list[AnyGroups]:
+    """Return the properties that a caller names or gives, each as a name or as `{property: {query: group}}`.
+
+    A name may hold several, with commas between them. A series of a data frame is a mapping too. Its name is that of
+    the property, and `group` if it has none.
+
+    >>> read_groups("show, type"), read_groups({"q1": "indoor", "q2": "outdoor"})
+    (['show', 'type'], [{'group': {'q1': 'indoor', 'q2': 'outdoor'}}])
     """
-    note, label, order = BREAKDOWNS[by](truth, min_relevance)
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [name.strip() for name in given.split(",")]
+    items = getattr(given, "items", None)
+    if items is None:
+        return [one for part in given for one in read_groups(part)]
+    group_of: dict[Any, Any] = dict(items())
+    if group_of and all(hasattr(value, "items") for value in group_of.values()):
+        return [{str(name): dict(value.items())} for name, value in group_of.items()]
+    name = getattr(given, "name", None)
+    return [{"group" if name is None else str(name): group_of}]
+
+
+def break_down(by: AnyGroups, truth: Truth, min_relevance: float = 1, *, option: str = "by") -> Breakdown:
+    """Group the queries of a truth by one property: `duration`, `show`, `video`, `relevance`, `type`, or a mapping.
+
+    `duration`, `show` and `video` look only at moments with a relevance of at least `min_relevance`. `option` names in
+    messages what the caller gave.
+
+    Raises:
+        InputError: there is no such property, or a query has no group.
+    """
+    given = read_groups(by)
+    if len(given) != 1:
+        raise InputError.single(option, said("holds {n} properties of queries; give one", n=len(given)))
+    (one,) = given
+    name = one if isinstance(one, str) else next(iter(one))
+    if not isinstance(one, str):
+        note, label, order = _by_own(name, one[name], truth, option)
+    elif name in BREAKDOWNS:
+        note, label, order = BREAKDOWNS[name](truth, min_relevance)
+    else:
+        what = said("{by} is not one of {names}, and no mapping", by=repr(name), names=", ".join(BREAKDOWNS))
+        raise InputError.single(option, what)
     used = set(label)
-    names = [name for name in order if name in used]
-    place = {name: number for number, name in enumerate(names)}
-    return Breakdown(by, note, tuple(names), np.array([place[name] for name in label], dtype=np.int64))
+    names = [group for group in order if group in used]
+    place = {group: number for number, group in enumerate(names)}
+    return Breakdown(name, note, tuple(names), np.array([place[group] for group in label], dtype=np.int64))
+
+
+def _by_own(by: str, group_of: Mapping[Any, Any], truth: Truth, option: str) -> "_Groups":
+    """Group queries by a mapping. Groups that are numbers are sorted, others stay in the order of the mapping."""
+    by_text = {nfc(str(query)): group for query, group in group_of.items()}
+    lacking = [str(query) for query in truth.queries if str(query) not in by_text]
+    if lacking:
+        listed = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+        what = said("{n:,} queries of the truth have no {by}: {listed}", n=len(lacking), by=by, listed=listed)
+        raise InputError.single(option, what)
+    label = [str(by_text[str(query)]) for query in truth.queries]
+    groups = list(by_text.values())
+    if all(isinstance(group, (int, float, np.number)) for group in groups):
+        groups.sort()
+    return said("groups of queries that the caller gave"), label, list(dict.fromkeys(map(str, groups)))
 
 
 _Groups = tuple[str, list[str], list[str]]
@@ -102,13 +187,19 @@ def _by_duration(truth: Truth, min_relevance: float) -> _Groups:
     return "mean length of a query's relevant moments", label, names
 
 
-def _by_show(truth: Truth, min_relevance: float) -> _Groups:
+def _by_video(truth: Truth, min_relevance: float) -> _Groups:
     label = []
     for first, last in zip(truth.offsets[:-1].tolist(), truth.offsets[1:].tolist(), strict=True):
         relevance = truth.relevance[first:last]
         best = int(relevance.argmax()) if last > first else 0
         relevant = last > first and relevance[best] >= min_relevance
-        label.append(show_of(truth.videos[truth.video[first + best]]) if relevant else _NONE)
+        label.append(truth.videos[truth.video[first + best]] if relevant else _NONE)
+    return "video of a query's most relevant moment (the first of equals)", label, [*sorted({*label} - {_NONE}), _NONE]
+
+
+def _by_show(truth: Truth, min_relevance: float) -> _Groups:
+    _, videos, _ = _by_video(truth, min_relevance)
+    label = [_NONE if video == _NONE else show_of(video) for video in videos]
     return "show of a query's most relevant moment (the first of equals)", label, [*sorted({*label} - {_NONE}), _NONE]
 
 
@@ -128,6 +219,7 @@ def _by_type(truth: Truth, _min_relevance: float) -> _Groups:
 BREAKDOWNS: Mapping[str, Callable[[Truth, float], _Groups]] = {
     "duration": _by_duration,
     "show": _by_show,
+    "video": _by_video,
     "relevance": _by_relevance,
     "type": _by_type,
 }

@@ -1,6 +1,8 @@
 """Draw Vega-Lite specifications as SVG or PNG in one common style, with vl-convert."""
 
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,34 @@ def save(chart: Mapping[str, Any], path: Path) -> None:
         path.write_bytes(png(chart))
     else:
         raise ValueError(f"{path.name} is neither .svg nor .png")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart that a notebook shows by itself. `specification` is its Vega-Lite form, as Altair reads it."""
+
+    title: str
+    specification: Specification
+
+    @property
+    def svg(self) -> str:
+        """The chart as SVG text."""
+        return svg(self.specification)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the chart to a `.svg` or `.png` file.
+
+        Raises:
+            ValueError: the file has another ending.
+        """
+        save(self.specification, Path(path))
+
+    def _repr_svg_(self) -> str:
+        """Return what a notebook shows."""
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"Chart: {self.title}. A notebook shows it; .save('chart.svg') writes it, .svg is its text."
 
 
 def _styled(chart: Mapping[str, Any]) -> Specification:

@@ -7,22 +7,34 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeGuard, Unpack, cast
+from typing import Any, Literal, SupportsIndex, TypeGuard, Unpack, cast
 
 from backend.core.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
+from backend.scoring.breakdown import AnyGroups
 from backend.scoring.collected_problems import further_problems, read_or_collect, sort_by_file, sort_by_row
-from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
+from backend.scoring.files.objects import (
+    AnyRun,
+    AnyTruth,
+    held,
+    run_from,
+    run_name,
+    tasks_from,
+    truth_from,
+    videos_from,
+)
 from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.files.text import PartlyRead
+from backend.scoring.gain import AnyGain
+from backend.scoring.own_measures import AnyMeasure
 from backend.scoring.plausibility import add_video_facts
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolConventions, Pools
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
-from backend.scoring.requested_values import split
-from backend.scoring.result import Evaluation, Evaluations
+from backend.scoring.requested_values import listed
+from backend.scoring.result import Evaluation, Evaluations, breakdowns
 from backend.scoring.run_files import named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
 from backend.scoring.statistics.resampling import RESAMPLES
@@ -42,6 +54,7 @@ _NO_OPTIONS = frozenset(
         "pools",
         "pooling",
         "first_step",
+        "by",
     )
 )
 """The keyword arguments of `evaluate` that are not conventions."""
@@ -55,13 +68,14 @@ class Wanted(Options, total=False):
     mu: Iterable[float] | float | None
     theta: Iterable[float] | float | None
     min_relevance: float
-    measures: Iterable[str] | str | None
+    measures: Iterable[AnyMeasure] | AnyMeasure | None
     benchmark: str | None
-    also: Iterable[str] | str | None
+    also: Iterable[AnyMeasure] | AnyMeasure | None
     videos: str | os.PathLike[str] | Mapping[str, Any] | None
     pools: Pools | str | os.PathLike[str] | None
     pooling: PoolConventions | None
     first_step: AnyRun | None
+    by: AnyGroups | Sequence[AnyGroups] | None
 
 
 def evaluate(
@@ -73,16 +87,17 @@ def evaluate(
     mu: Iterable[float] | float | None = None,
     theta: Iterable[float] | float | None = None,
     min_relevance: float = 1,
-    measures: Iterable[str] | str | None = None,
+    measures: Iterable[AnyMeasure] | AnyMeasure | None = None,
     benchmark: str | None = None,
-    also: Iterable[str] | str | None = None,
+    also: Iterable[AnyMeasure] | AnyMeasure | None = None,
     videos: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     pools: Pools | str | os.PathLike[str] | None = None,
     pooling: PoolConventions | None = None,
     first_step: AnyRun | None = None,
+    by: AnyGroups | Sequence[AnyGroups] | None = None,
     order: str | None = None,
     missing: str | None = None,
-    gain: str | None = None,
+    gain: AnyGain | None = None,
     iou_compare: str | None = None,
     arithmetic: str | None = None,
     zero_relevance: str | None = None,
@@ -101,26 +116,27 @@ def evaluate(
 
     Args:
         truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4, or any
-            number from 0 to 1000 if you name the `gain`. It may also be a list of entries as in truth files, or a data
-            frame with a row for each moment. Or give the path of a truth file or of a release's folder. Fields may have
-            any name that truth files use (`video_name`, `timestamp`). None takes the truth from `pools`: all moments
-            that match a query.
-        run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. The run may
-            also be a list of entries, a data frame or a path, as for the truth.
+            number from 0 to 1000 if you name the `gain`. It may also be entries as in truth files (a list or a
+            generator), or a data frame (pandas, polars, pyarrow, Hugging Face datasets) with a row for each moment. Or
+            give the path of a truth file or of a release's folder, an open file, or the content of one as text or
+            bytes. Fields may have any name that truth files use (`video_name`, `timestamp`). None takes the truth from
+            `pools`: all moments that match a query.
+        run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. If no
+            prediction has a score, write `[video, start, end]`. Anything that the truth may be, a run may be too.
         preset: `paper` or `tvr-ranking`; sets every option that you do not give.
         k: rank cut-offs, whole numbers from 1; default 10, 20, 40.
         mu: IoU thresholds of NDCG, in (0, 1]; default .3, .5, .7.
         theta: IoU thresholds of measures without graded relevance, in (0, 1]; default .3, .5, .7.
         min_relevance: lowest relevance that counts as relevant for measures without graded relevance: 1-4, or any
             number above 0 if you name the `gain`.
-        measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys. A key such
-            as `ndcg@20,0.5`, `map@avg` or `miou` chooses one value, whatever `k`, `mu` and `theta` are. By default
-            preset `paper` computes the measures of the papers; docs/metrics.md lists all others. `tvr-ranking` computes
-            only `ndcg`.
+        measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), keys, or measures of
+            your own, which are functions of a query (see `backend.scoring.own_measures`). A key such as `ndcg@20,0.5`,
+            `map@avg` or `miou` chooses one value, whatever `k`, `mu` and `theta` are. By default preset `paper`
+            computes the measures of the papers; docs/metrics.md lists all others. `tvr-ranking` computes only `ndcg`.
         benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions. `figures` of the result has the figures that the benchmark's own evaluator prints.
-        also: names or keys of measures to add to `figures`, such as `["miou", "recall@5,0.5"]`; for `qvhighlights` also
-            of short, middle and long moments, as `miou (short)`. By name alone, K is 1 and theta 0.5.
+        also: measures to add to `figures`, such as `["miou", "recall@5,0.5"]` or one of your own; for `qvhighlights`
+            also of short, middle and long moments, as `miou (short)`. By name alone, K is 1 and theta 0.5.
         videos: the map `name -> [duration, index]` or its path, for runs that give videos by index.
         pools: a file that names the videos to search for each query (its pool), as in MVMR, or the result of
             `reelrank.read_pools`. Predictions in other videos are an error; `Pooling(outside="drop")` leaves them out.
@@ -128,11 +144,15 @@ def evaluate(
             counts.
         first_step: a run whose scores rank the videos of a pool, for a two-step retrieval. Only the best five (or
             `pooling.top_videos`) videos count. Its times do not matter.
+        by: groups of queries to report the means of: one or more of `duration`, `show`, `video`, `relevance` and
+            `type`, or a mapping `{query: group}`, or `{property: {query: group}}`.
         order: rank predictions in the given order (`file`) or by falling score, with a stable sort (`score`).
         missing: a truth query without predictions scores 0 (`zero`; preset `paper`), is left out of the mean (`skip`)
             or is an error (`error`). It may be absent from the run, have an empty list, or have only predictions that
             `invalid` leaves out. `published` (preset `tvr-ranking`) leaves out absent queries; the others score 0.
-        gain: gain of NDCG and DCG: `linear` (x) or `exp2` (2**x - 1). If you name it, the truth may have any relevance.
+        gain: gain of NDCG and DCG: `linear` (x) or `exp2` (2**x - 1). Or a function of x (the relevance in NDCG, the
+            IoU in DCG), or a mapping from relevances to gains, for NDCG only. It must not fall as x rises. If you give
+            a gain, the truth may have any relevance.
         iou_compare: whether NDCG needs an IoU of at least mu (`ge`) or above mu (`gt`).
         arithmetic: how IoUs are computed: `exact` (in whole numbers), `float64`, `float64_hull` (as in the evaluators
             of Charades-STA) or `float32` (as in those of TVR, MMN and MVMR).
@@ -169,8 +189,9 @@ def evaluate(
     The two predictions take moments of relevance 2 and 4, so NDCG is (2 + 4/log2(3)) / (4 + 2/log2(3)).
     """
     asked = cast("Wanted", {name: value for name, value in locals().items() if name not in ("truth", "run")})
-    name = Path(run).stem if isinstance(run, (str, os.PathLike)) and not is_json_text(run) else "run"
-    return Evaluation(_scoreboard(truth, {name: run}, asked))
+    given = held(run, "run")
+    board = _scoreboard(truth, {run_name(given): given}, asked)
+    return Evaluation(board, breakdowns(board, by))
 
 
 def compare(
@@ -178,8 +199,10 @@ def compare(
     runs: Mapping[str, AnyRun] | Sequence[str | os.PathLike[str]],
     *,
     baseline: str | None = None,
+    pairs: Literal["all"] | None = None,
     upper_bounds: Collection[str] = (),
     intervals: bool = False,
+    clusters: AnyGroups | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     **asked: Unpack[Wanted],
@@ -191,10 +214,14 @@ def compare(
         runs: `{name: run}`, each run as for `evaluate`. It may also be a list of paths or of texts
             `NAME=FILE`; a run given by its path has the name of the file.
         baseline: name of the run that the others are compared with. Differences, p-values and intervals are in
-            `summary`, and `to_latex` marks significant differences.
+            `differences`, and `to_latex` marks significant differences.
+        pairs: `all` compares every run with every other. p is adjusted for all pairs (Holm). `differences` then has
+            these pairs, not the comparisons with the baseline.
         upper_bounds: names of runs that use information that no competing system has, such as the captions of moments.
             Tables mark them and never call them best. Runs with a name such as `caption` are always upper bounds.
-        intervals: add 95 % bootstrap intervals to `summary`, even without a baseline.
+        intervals: add 95 % bootstrap intervals to `summary`, even without a baseline, and to the groups of `by`.
+        clusters: queries that are not independent, as one property of `by`, such as `video` or `show`. Intervals and
+            p-values then draw whole groups of queries; there is no t-test.
         resamples: number of bootstrap samples and of sign flips.
         seed: random seed of the samples and of the flips.
         **asked: as for `evaluate`.
@@ -214,13 +241,16 @@ def compare(
     board = _scoreboard(truth, runs_by_name := _by_name(runs), asked).with_upper_bounds(upper_bounds)
     if unknown := next((name for name in upper_bounds if name not in runs_by_name), None):
         raise InputError.single("upper_bounds", f"{unknown!r} is not one of {', '.join(runs_by_name)}")
-    summary = board.summary()
-    if intervals or baseline is not None:
-        add_statistics(summary, board, Sureness(baseline, resamples, seed))
-    return Evaluations(board, summary)
+    groups = breakdowns(board, asked.get("by"))
+    summary = board.summary(groups)
+    if intervals or baseline is not None or pairs is not None:
+        add_statistics(summary, board, Sureness(baseline, resamples, seed, pairs, clusters), by=groups)
+    elif clusters is not None:
+        raise InputError.single("clusters", "need statistics: add intervals=True, a baseline, or pairs='all'")
+    return Evaluations(board, summary, groups)
 
 
-def _by_name(runs: object) -> Mapping[str, AnyRun]:
+def _by_name(runs: object) -> Mapping[str, Any]:
     """Return the runs by name, from a mapping or from paths."""
     advice = "give {name: run}, or a list of paths"
     if isinstance(runs, Mapping):
@@ -228,7 +258,7 @@ def _by_name(runs: object) -> Mapping[str, AnyRun]:
             raise InputError.single("runs", f"are none; {advice}")
         if bad := next((name for name, run in runs.items() if _is_rows(run)), None):
             raise InputError.single("runs", f"{bad!r} holds the predictions of one query, not a run; {advice}")
-        return {str(name): run for name, run in runs.items()}
+        return {str(name): held(run, str(name)) for name, run in runs.items()}
     if isinstance(runs, (str, os.PathLike)) or not isinstance(runs, Sequence):
         raise InputError.single("runs", f"are of type {type(runs).__name__}; {advice}")
     if not runs or not all(isinstance(run, (str, os.PathLike)) for run in runs):
@@ -244,12 +274,13 @@ def _is_rows(run: object) -> bool:
     return isinstance(run, (list, tuple)) and bool(run) and isinstance(run[0], (list, tuple))
 
 
-def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -> Scoreboard:
+def _scoreboard(truth_given: AnyTruth | None, runs: Mapping[str, Any], asked: Wanted) -> Scoreboard:
+    given = None if truth_given is None else held(truth_given, "truth")
     options: Options = {name: value for name, value in asked.items() if name not in _NO_OPTIONS}  # type: ignore[assignment]  # settle refuses other names
     chosen = {name: asked.get(name) for name in ("k", "mu", "theta", "measures", "preset")}
     benchmark = benchmark_named(name) if (name := asked.get("benchmark")) else None
     pools, pooling, first = asked.get("pools"), asked.get("pooling"), asked.get("first_step")
-    also = split(also) if isinstance(also := asked.get("also") or (), str) else list(also)
+    also = listed(asked.get("also") or ())
     chooses_values = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
     require_only(benchmark, asked=chooses_values, truth=given is not None, pools=pools is not None, also=also)
     settings = settle(
@@ -313,4 +344,4 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
 
 
 def _is_path(given: object) -> TypeGuard[str | os.PathLike[str]]:
-    return isinstance(given, (str, os.PathLike)) and not is_json_text(given)
+    return isinstance(given, (str, os.PathLike))

@@ -8,18 +8,21 @@ queries that the run holds. An option that you give overrides its preset.
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal, SupportsIndex, TypedDict, cast, get_args
 
 from backend.core.errors import InputError, Problem
+from backend.core.messages import said
 from backend.scoring import measures as family
+from backend.scoring.gain import AnyGain, OwnGain, own_gain
 from backend.scoring.matching.columns import HIGHEST_GRADE, HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import ERR, Gain, read_abandonment
 from backend.scoring.matching.discount import NAMED as ABANDONMENTS
 from backend.scoring.matching.greedy import Arithmetic
 from backend.scoring.measure import Measure
 from backend.scoring.measures.map import DEPTH as MAP_DEPTH
-from backend.scoring.requested_values import HIGHEST_K, Asked, read_asked, split
+from backend.scoring.own_measures import AnyMeasure, read_measures
+from backend.scoring.requested_values import HIGHEST_K, Asked, listed, read_asked
 
 Preset = Literal["paper", "tvr-ranking", "official"]
 FORMER: Mapping[str, str] = {"official": "tvr-ranking"}
@@ -39,7 +42,7 @@ class Conventions:
     `evaluate` explains each option and its values; docs/metrics.md says why it exists.
     """
 
-    gain: Gain
+    gain: Gain | OwnGain
     iou_compare: Literal["ge", "gt"]
     arithmetic: Arithmetic
     zero_relevance: Literal["absorb", "drop"]
@@ -77,7 +80,7 @@ class Conventions:
 class Options(TypedDict, total=False):
     """The options of `Conventions` as keyword arguments. An option that is absent or None has the preset's value."""
 
-    gain: str | None
+    gain: AnyGain | None
     iou_compare: str | None
     arithmetic: str | None
     zero_relevance: str | None
@@ -117,6 +120,7 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
         for option in fields(Conventions)
         if option.default is MISSING
     },
+    "gain": get_args(Gain),
     "abandonment": ABANDONMENTS,
 }
 """The options that have names as values; `abandonment` accepts probabilities too."""
@@ -173,11 +177,13 @@ class Settings:
     """The keys that the caller asked for; None for all values of all these measures."""
     any_grade: bool = False
     """Whether the truth may have other relevances than 0-4, because the caller named the gain."""
+    own: Mapping[str, Measure] = field(default_factory=dict)
+    """The measures that the caller wrote, by name."""
 
     @property
     def family(self) -> tuple[Measure, ...]:
         """The measures that are computed."""
-        return tuple(map(family.MEASURES.__getitem__, self.measures))
+        return tuple(self.own.get(name) or family.MEASURES[name] for name in self.measures)
 
     @property
     def depth(self) -> int:
@@ -237,13 +243,14 @@ def settle(
     *,
     theta: Iterable[float] | float = DEFAULT_MU,
     min_relevance: float = 1,
-    measures: Iterable[str] | str | None = None,
+    measures: Iterable[AnyMeasure] | AnyMeasure | None = None,
 ) -> Settings:
     """Check the options that a caller gave, and fill in the rest from the preset.
 
-    `measures` are names, or keys such as `ndcg@20,0.5`, which choose one value whatever `k`, `mu` and `theta` are. By
-    default preset `paper` has the usual measures. `tvr-ranking` has only NDCG, the one measure of the published
-    function. Other measures in that preset follow its other conventions (gain, arithmetic, missing queries).
+    `measures` are names, or keys such as `ndcg@20,0.5`, which choose one value whatever `k`, `mu` and `theta` are, or
+    measures that the caller wrote (see `own_measures`). By default preset `paper` has the usual measures. `tvr-ranking`
+    has only NDCG, the one measure of the published function. Other measures in that preset follow its other conventions
+    (gain, arithmetic, missing queries).
 
     If `options` name the gain, the truth may have any relevance from 0 to 1000, and `min_relevance` any above 0.
 
@@ -264,6 +271,11 @@ def settle(
                 chosen[name] = READERS[name](value)
             except ValueError as error:
                 problems.append(Problem(name, None, str(error)))
+        elif name == "gain" and not isinstance(value, str):
+            try:
+                chosen[name] = own_gain(value)
+            except ValueError as error:
+                problems.append(Problem(name, None, str(error)))
         elif allowed is None:
             known = ", ".join(dict.fromkeys([*OPTION_VALUES, *READERS]))
             problems.append(Problem(name, None, f"no such option; there are {known}"))
@@ -281,22 +293,24 @@ def settle(
     thetas = _thresholds("theta", theta, strict, problems)
     any_grade = "gain" in chosen
     least = _least(min_relevance, any_grade, problems)
+    own: Mapping[str, Measure] = {}
+    graded_only = isinstance(conventions.gain, OwnGain) and conventions.gain.is_mapping
     if measures is None:
-        asked = Asked(family.usual_names() if preset == "paper" else ("ndcg",), cutoffs, thresholds, thetas)
+        names = family.usual_names() if preset == "paper" else ("ndcg",)
+        without_dcg = tuple(name for name in names if name != "dcg")
+        note = (said("dcg was left out: its gains are of IoUs, which the mapping `gain` does not have"),)
+        asked = Asked(without_dcg if graded_only else names, cutoffs, thresholds, thetas)
+        asked = replace(asked, notes=note) if asked.measures != names else asked
     else:
-        asked = read_asked(
-            split(measures) if isinstance(measures, str) else measures,
-            cutoffs,
-            thresholds,
-            thetas,
-            strict=strict,
-            problems=problems,
-        )
+        texts, own = read_measures(listed(measures), problems)
+        asked = read_asked(texts, cutoffs, thresholds, thetas, strict=strict, problems=problems, own=own)
+        if graded_only and "dcg" in asked.measures:
+            problems.append(Problem("gain", None, said("a mapping has no gains of IoUs, as dcg needs; use a function")))
     if problems:
         raise InputError(problems)
     return Settings(
         *(preset, asked.k, asked.mu, conventions, asked.theta, least),
-        *(asked.measures, asked.notes, asked.keys, any_grade),
+        *(asked.measures, asked.notes, asked.keys, any_grade, own),
     )
 
 

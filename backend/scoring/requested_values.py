@@ -6,12 +6,15 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
-from backend.core.errors import Problem
+from backend.core.errors import InputError, Problem
 from backend.scoring import measures as family
 from backend.scoring.measure import AVERAGE, Level, Measure
+from backend.scoring.own_measures import AnyMeasure, read_measures
 
 HIGHEST_K = 2**53
 """float64 represents every whole number up to this one."""
@@ -54,6 +57,17 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?!\s*(?:[\d.]|avg\b))", text)]
 
 
+def listed(given: Iterable[AnyMeasure] | AnyMeasure) -> list[AnyMeasure]:
+    """Return several measures, or a single one, as a list. A text is split at its commas.
+
+    >>> listed("ndcg@20,0.5, miou"), listed(["ndcg", "miou"])
+    (['ndcg@20,0.5', 'miou'], ['ndcg', 'miou'])
+    """
+    if isinstance(given, str):
+        return list(split(given))
+    return list(given) if isinstance(given, Iterable) else [given]
+
+
 def read_asked(
     texts: Iterable[str],
     k: tuple[int, ...],
@@ -62,6 +76,7 @@ def read_asked(
     *,
     strict: bool,
     problems: list[Problem],
+    own: Mapping[str, Measure] = MappingProxyType({}),
 ) -> Asked:
     """Read names and keys of measures; those that cannot be read are added to `problems`.
 
@@ -72,10 +87,11 @@ def read_asked(
         theta: thresholds of other measures that are given without a threshold.
         strict: whether a threshold must lie in (0, 1]; otherwise any finite one will do.
         problems: the list of problems of the evaluation.
+        own: the measures that the caller wrote, by name.
     """
     wanted_texts = list(dict.fromkeys(texts))
     names, notes = family.proper_names(text.partition("@")[0] for text in wanted_texts)
-    requests = [request for text in wanted_texts if (request := _request(text, strict, problems)) is not None]
+    requests = [request for text in wanted_texts if (request := _request(text, strict, problems, own)) is not None]
     if not wanted_texts:
         problems.append(Problem("measures", None, f"give at least one of {', '.join(family.MEASURES)}"))
     if all(request.k is None and request.levels is None for request in requests):
@@ -87,13 +103,13 @@ def read_asked(
     return Asked(names, cutoffs, levels["mu"], levels["theta"], tuple(dict.fromkeys(keys)), notes)
 
 
-def _request(text: str, strict: bool, problems: list[Problem]) -> _Request | None:
+def _request(text: str, strict: bool, problems: list[Problem], own: Mapping[str, Measure]) -> _Request | None:
     """Read one name or key; return None if it cannot be used."""
     name, at, rest = text.partition("@")
     (proper,), _ = family.proper_names([name])
-    measure = family.MEASURES.get(proper)
+    measure = own.get(name) or family.MEASURES.get(proper)
     if measure is None:
-        problems.append(Problem("measures", None, f"{text!r} is not one of {', '.join(family.MEASURES)}"))
+        problems.append(Problem("measures", None, f"{text!r} is not one of {', '.join((*family.MEASURES, *own))}"))
         return None
     if not at:
         return _Request(measure, None, None)
@@ -114,6 +130,48 @@ def _request(text: str, strict: bool, problems: list[Problem]) -> _Request | Non
         problems.append(_refused(text, measure, f"{', '.join(wrong)} is not a threshold in (0, 1]"))
         return None
     return _Request(measure, k, tuple(level for level in levels if level is not None) or None)
+
+
+class Key(NamedTuple):
+    """The parts of a key, the name of one value; None for a part that the measure does not have.
+
+    `measure` is the name of the measure, `k` the rank cut-off, and `threshold` the IoU threshold, a number in (0, 1] or
+    `avg`. As text it is the key: `str(Key("ndcg", 20, 0.5))` is `ndcg@20,0.5`.
+    """
+
+    measure: str
+    k: int | None = None
+    threshold: Level | None = None
+
+    def __str__(self) -> str:
+        parts = [str(part) for part in (self.k, self.threshold) if part is not None]
+        return self.measure + ("@" + ",".join(parts) if parts else "")
+
+
+def parse_key(key: str | Key, measures: Iterable[AnyMeasure] = ()) -> Key:
+    """Return the parts of a key such as `ndcg@20,0.5`, and check that it names one value of a measure.
+
+    Another name of a measure is replaced by the proper one: `rank@1,0.5` is `recall@1,0.5`. `measures` are measures of
+    your own that the key may name, as for `evaluate`.
+
+    Raises:
+        InputError: the measure is unknown, or the key lacks a part, has one too many or has a wrong one.
+
+    >>> parse_key("ndcg@20,0.5"), parse_key("map@avg").threshold, parse_key("miou").k
+    (Key(measure='ndcg', k=20, threshold=0.5), 'avg', None)
+    >>> str(parse_key(Key("recall", 1, 0.7)))
+    'recall@1,0.7'
+    """
+    problems: list[Problem] = []
+    _, own = read_measures(measures, problems)
+    request = _request(str(key), True, problems, own)
+    if request is None or problems:
+        raise InputError([replace(problem, file="key") for problem in problems])
+    measure, levels = request.measure, request.levels or ()
+    lacks_k, lacks_level = measure.depth is None and request.k is None, measure.threshold is not None and not levels
+    if lacks_k or lacks_level or len(levels) > 1:
+        raise InputError.single("key", f"{str(key)!r} does not name one value; write {measure.signature}")
+    return Key(measure.name, request.k, levels[0] if levels else None)
 
 
 def _level(text: str, measure: Measure, strict: bool) -> Level | None:

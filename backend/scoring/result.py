@@ -1,4 +1,4 @@
-"""Hold the results of `evaluate` and `compare`, convert them to data frames and LaTeX, and print them.
+"""Hold the results of `evaluate` and `compare`, convert them to data frames, LaTeX and charts, and print them.
 
 Reads and writes nothing.
 """
@@ -10,17 +10,24 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from backend.core import extras
+from backend.core.errors import InputError
+from backend.scoring.breakdown import AnyGroups, Breakdown, read_groups
 from backend.scoring.matching.columns import QueryKey
-from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.presets import PRESETS
+from backend.scoring.scoreboard import Scoreboard, ScoredRun
+from backend.scoring.views.brief import missing_queries
 from backend.scoring.views.ranking import option_text
 from backend.scoring.views.table import number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from backend.scoring.drawing import Chart
+
 _MEASURES = 7
 """How many measures a printed result shows, with one value each."""
-_RUNS = 7
+_RUNS = 5
+"""How many runs a printed comparison shows."""
 
 
 class Evaluation(dict[str, Any]):
@@ -29,14 +36,14 @@ class Evaluation(dict[str, Any]):
     A key is, for example, `ndcg@10,0.5`. When an evaluation is printed, it shows the main values in at most ten lines.
     """
 
-    def __init__(self, board: Scoreboard) -> None:
-        """Take the scores from a scoreboard, which must have exactly one run."""
+    def __init__(self, board: Scoreboard, by: Sequence[Breakdown] = ()) -> None:
+        """Take the scores from a scoreboard, which must have exactly one run, and the groups of queries to report."""
         (run,) = board.runs
         keys, queries = board.settings.keys, board.queries
         rows = map(dict, map(zip, repeat(keys), run.values.T.tolist()))
         per_query = dict(zip(map(queries.__getitem__, run.query.tolist()), rows, strict=True))
         super().__init__(mean=run.means, per_query=per_query)
-        self._board = board
+        self._board, self._by = board, tuple(by)
 
     @property
     def mean(self) -> dict[str, float]:
@@ -54,19 +61,42 @@ class Evaluation(dict[str, Any]):
         return dict(self._board.setting.of_run.get(self._board.runs[0].name, {}).get("figures", {}))
 
     @property
+    def groups(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """The means of the groups that `by` asked for, as `{property: {group: {"queries": n, "measures": {...}}}}`."""
+        return {by: part["groups"] for by, part in self.summary["runs"][0].get("by", {}).items()}
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about possible mistakes in the truth or the run."""
-        return self._board.warnings
+        """Warnings about the truth and the run, such as queries without predictions and skipped predictions."""
+        return _warnings(self._board)
 
     @property
     def summary(self) -> dict[str, Any]:
         """The settings, means and warnings as a dict: the object that `reelrank evaluate --json` prints."""
-        return self._board.summary()
+        return self._board.summary(self._by)
 
-    def to_frame(self) -> "DataFrame":
-        """Return a pandas data frame with a row for each query and a column for each key."""
+    def to_frame(self, *, by: AnyGroups | None = None) -> "DataFrame":
+        """Return a pandas data frame with a row for each query and a column for each key.
+
+        With `by`, as for `evaluate`, it has a row for each group of queries: how many count, and their means.
+        """
+        if by is not None:
+            return _frame_of_groups(self._board, self._board.breakdown(by)).droplevel("run")
         (frame,) = _frames(self._board).values()
         return frame
+
+    def plot(self, chart: str | None = None, key: str | None = None) -> "Chart":
+        """Return a chart, which a notebook shows and `.save("chart.svg")` writes.
+
+        Args:
+            chart: `by-k` (the means by cut-off) or `iou` (how close each query's best prediction comes); by default
+                the first that has something to show.
+            key: the value shown, such as `ndcg@20,0.5`; by default the main one.
+
+        Raises:
+            InputError: there is no such chart or value, or nothing for the chart to show.
+        """
+        return _chart(self._board, chart, key)
 
     def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
         """Return the means as a LaTeX table.
@@ -85,23 +115,24 @@ class Evaluation(dict[str, Any]):
         values = figures or {key: self.mean.get(key) for key in _middle_keys(self._board)}
         shown = dict(list(values.items())[:_MEASURES])
         width = max(map(len, shown))
-        lines = [f"{run.name}: {len(run.query):,} queries, {_conventions(self._board)}"]
+        lines = [f"{run.name}: {_answered(self._board, run)}, {_conventions(self._board)}"]
         lines += [f"  {name:<{width}}  {number(value)}" for name, value in shown.items()]
         more = (len(figures) or len(self._board.settings.keys)) - len(shown)
         place = ".figures, and all values in .mean" if figures else ".mean"
-        lines.append(f"  {more} more in {place}, of every query in .per_query; .to_frame(), .to_latex()")
-        return "\n".join([*lines, *_warning_lines(self.warnings)])
+        means = f"{more} more in {place}, of every query" if more else "values of every query"
+        lines.append(f"  {means} in .per_query; .to_frame(), .to_latex(), .plot()")
+        return "\n".join([*lines, *_warning_lines(self._board.warnings)])
 
 
 class Evaluations(Mapping[str, Evaluation]):
     """The scores of several runs against one truth, by name: `runs["mine"]` is the `Evaluation` of the run `mine`.
 
-    When the evaluations are printed, they show one value of each measure for every run.
+    When the evaluations are printed, they show one value of each measure for the first runs.
     """
 
-    def __init__(self, board: Scoreboard, summary: dict[str, Any]) -> None:
-        """Take a scoreboard, and its summary with the statistics that the caller asked for."""
-        self._board, self.summary = board, summary
+    def __init__(self, board: Scoreboard, summary: dict[str, Any], by: Sequence[Breakdown] = ()) -> None:
+        """Take a scoreboard, its summary with the statistics that the caller asked for, and the groups of queries."""
+        self._board, self.summary, self._by = board, summary, tuple(by)
         self._found: dict[str, Evaluation] = {}
 
     def __getitem__(self, name: str) -> Evaluation:
@@ -110,7 +141,7 @@ class Evaluations(Mapping[str, Evaluation]):
             runs = tuple(run for run in self._board.runs if run.name == name)
             if not runs:
                 raise KeyError(name)
-            self._found[name] = Evaluation(replace(self._board, runs=runs))
+            self._found[name] = Evaluation(replace(self._board, runs=runs), self._by)
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -123,19 +154,50 @@ class Evaluations(Mapping[str, Evaluation]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about possible mistakes in the truth or the runs."""
-        return self._board.warnings
+        """Warnings about the truth and the runs, such as queries without predictions and skipped predictions."""
+        return _warnings(self._board)
 
-    def to_frame(self, *, per_query: bool = False) -> "DataFrame":
+    @property
+    def differences(self) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        """The comparisons of two runs that the caller asked for, as `{(first, second): {key: {"difference": ...}}}`.
+
+        The second run is the baseline, unless all pairs were compared. Each comparison has `difference` (first minus
+        second), its interval `difference_low` and `difference_high`, the p-values `p`, `p_holm` (adjusted for all
+        comparisons of the key) and `p_t`, and the numbers of queries in `wins`, `ties` and `losses`.
+        """
+        if "pairs" in self.summary:
+            return {(pair["first"], pair["second"]): pair["comparison"] for pair in self.summary["pairs"]}
+        compared = [run for run in self.summary["runs"] if "comparison" in run]
+        return {(run["name"], self.summary["baseline"]): run["comparison"] for run in compared}
+
+    def to_frame(
+        self, *, per_query: bool = False, by: AnyGroups | None = None, differences: bool = False
+    ) -> "DataFrame":
         """Return a pandas data frame of the means, with a row for each run and a column for each key.
 
-        With `per_query` it has a row for each run and query that counts.
+        Args:
+            per_query: whether to have a row for each run and query that counts.
+            by: groups of queries, as for `evaluate`, to have a row for each run and group: how many queries count, and
+                their means. Intervals of groups follow as columns `KEY low` and `KEY high`, if they were asked for.
+            differences: whether to have a row for each comparison of two runs and key instead; see `differences`.
         """
         _require_pandas()
         import pandas as pd
 
+        if per_query + differences + (by is not None) > 1:
+            raise InputError.single("to_frame", "give only one of per_query, by and differences")
         if per_query:
             return pd.concat(_frames(self._board), names=["run", "query"])
+        if by is not None:
+            part = self._board.breakdown(by)
+            known = any(other.is_like(part) for other in self._by)
+            return _frame_of_groups(self._board, part, self.summary["runs"] if known else ())
+        if differences:
+            if not self.differences:
+                raise InputError.single("to_frame", 'no runs were compared; give compare baseline=NAME or pairs="all"')
+            cells = {(*pair, key): of for pair, of_key in self.differences.items() for key, of in of_key.items()}
+            index = pd.MultiIndex.from_tuples(list(cells), names=["first", "second", "key"])
+            return pd.DataFrame(list(cells.values()), index=index)
         rows = {run.name: run.means for run in self._board.runs}
         frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(self._board.settings.keys), dtype=float)
         return frame.rename_axis("run")
@@ -151,19 +213,35 @@ class Evaluations(Mapping[str, Evaluation]):
         """
         return _latex(self.summary, percent, digits, caption, label)
 
+    def plot(self, chart: str | None = None, key: str | None = None) -> "Chart":
+        """Return a chart, which a notebook shows and `.save("chart.svg")` writes.
+
+        Args:
+            chart: `by-k` (the means by cut-off), `order` (the order of runs under each measure), `queries` (the two
+                best runs, query by query) or `iou` (how close each query's best prediction comes). By default it is the
+                first that has something to show.
+            key: the value shown, such as `ndcg@20,0.5`; by default the main one.
+
+        Raises:
+            InputError: there is no such chart or value, or nothing for the chart to show.
+        """
+        return _chart(self._board, chart, key)
+
     def __repr__(self) -> str:
-        """Return one value of each measure for the first runs, and where to find more."""
+        """Return at most ten lines: one value of each measure for the first runs, and where to find more."""
         board = self._board
         keys = _middle_keys(board)
-        rows = [["", *keys]]
+        incomplete = any(len(run.ranked.missing) for run in board.runs)
+        rows = [["", *keys, *(["answered"] if incomplete else [])]]
         for run in board.runs[:_RUNS]:
-            name = run.label
-            rows.append([name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in keys)])
+            means = [f"{run.means[key]:.4f}" if run.means else "-" for key in keys]
+            answered = f"{len(board.queries) - len(run.ranked.missing):,} of {len(board.queries):,}"
+            rows.append([run.label, *means, *([answered] if incomplete else [])])
         head = f"{len(board.runs)} runs, {len(board.queries):,} queries, {_conventions(board)}"
         more = len(board.runs) - _RUNS
         lines = [head, *_aligned(rows), *([f"  and {more} more"] if more > 0 else [])]
-        lines.append("  one of them: [name]; all values: .to_frame(), .to_latex(), .summary")
-        return "\n".join([*lines, *_warning_lines(self.warnings)])
+        lines.append("  one of them: [name]; all values: .to_frame(), .to_latex(), .plot(), .summary")
+        return "\n".join([*lines, *_warning_lines(board.warnings)])
 
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
@@ -176,6 +254,48 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
         index = pd.Index([board.queries[number] for number in run.query.tolist()], name="query")
         frames[run.name] = pd.DataFrame(run.values.T, index=index, columns=list(board.settings.keys))
     return frames
+
+
+def _frame_of_groups(board: Scoreboard, part: Breakdown, entries: Sequence[Mapping[str, Any]] = ()) -> "DataFrame":
+    """Return a data frame with a row for each run and group of queries.
+
+    `entries` are the runs of a summary that has this breakdown, perhaps with intervals of its groups.
+    """
+    _require_pandas()
+    import pandas as pd
+
+    groups_of_run = {entry["name"]: entry["by"][part.by]["groups"] for entry in entries}
+    rows, index = [], []
+    for run in board.runs:
+        means, counts = part.means(run.query, run.values)
+        groups = groups_of_run.get(run.name, {})
+        for place, name in enumerate(part.names):
+            intervals = groups.get(name, {}).get("intervals", {})
+            values = dict(zip(board.settings.keys, means[:, place].tolist(), strict=True))
+            row = {"queries": int(counts[place]), **values}
+            row |= {f"{key} {side}": ends[side] for key, ends in intervals.items() for side in ("low", "high")}
+            rows.append(row)
+            index.append((run.name, name))
+    return pd.DataFrame(rows, index=pd.MultiIndex.from_tuples(index, names=["run", part.by]))
+
+
+def _chart(board: Scoreboard, chart: str | None, key: str | None) -> "Chart":
+    from backend.scoring.report.figures import chart_of
+
+    return chart_of(board, chart, key)
+
+
+def breakdowns(board: Scoreboard, by: AnyGroups | Sequence[AnyGroups] | None) -> list[Breakdown]:
+    """Return the groups of queries that the argument `by` of `evaluate` asks for.
+
+    Raises:
+        InputError: there is no such property, a query has no group, or two properties have one name.
+    """
+    parts = [board.breakdown(one) for one in read_groups(by)]
+    names = [part.by for part in parts]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError.single("by", f"{twice} is there twice; give mappings as {{property: {{query: group}}}}")
+    return parts
 
 
 def _require_pandas() -> None:
@@ -193,6 +313,20 @@ def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, captio
     from backend.scoring.views.table import Shown
 
     return to_latex(summary, Shown(percent, digits, caption, label))
+
+
+def _warnings(board: Scoreboard) -> tuple[str, ...]:
+    return (*missing_queries(board.summary()), *board.warnings)
+
+
+def _answered(board: Scoreboard, run: ScoredRun) -> str:
+    """Return how many queries the run answers, and what happens to the others."""
+    total, lacking, counted = len(board.queries), len(run.ranked.missing), len(run.query)
+    if lacking:
+        missing = board.options.get("missing", PRESETS[board.settings.preset].missing)
+        others = "count 0" if missing == "zero" else "are left out"
+        return f"{total - lacking:,} of {total:,} queries answered, the others {others}"
+    return f"{total:,} queries" if counted == total else f"{counted:,} of {total:,} queries count"
 
 
 def _conventions(board: Scoreboard) -> str:

@@ -15,11 +15,12 @@ from backend.core.parallel import run_units
 from backend.core.progress import Progress, steps_of
 from backend.core.timespan import Floats
 from backend.core.where import HERE, Where
-from backend.scoring.breakdown import Breakdown, bpref_warnings, break_down, judged_key
+from backend.scoring.breakdown import AnyGroups, Breakdown, bpref_warnings, break_down, judged_key
 from backend.scoring.cases import Case, build_case
 from backend.scoring.fates import FATES, NEVER_FOUND, FateCounts, Meeting, count_fates, meet
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, grade_text
 from backend.scoring.measures import MEASURES
+from backend.scoring.own_measures import describe
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, Scores, prepare_run, prepare_truth, score
 from backend.scoring.upper_bound import is_upper_bound, run_label
@@ -186,17 +187,17 @@ class Scoreboard:
         meetings = {run.name: (run.ranked, self.meeting(run, k, mu)) for run in self.runs}
         return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
 
-    def breakdown(self, by: str) -> Breakdown:
-        """Return the truth's queries in groups; `by` is `duration`, `show`, `relevance` or `type`."""
-        return break_down(by, self.key.truth, self.settings.min_relevance)
+    def breakdown(self, by: AnyGroups, *, option: str = "by") -> Breakdown:
+        """Return the truth's queries in groups by one property; `break_down` explains the arguments."""
+        return break_down(by, self.key.truth, self.settings.min_relevance, option=option)
 
-    def summary(self, by: Sequence[str] = (), *, errors: bool = False) -> dict[str, Any]:
+    def summary(self, by: Sequence[AnyGroups | Breakdown] = (), *, errors: bool = False) -> dict[str, Any]:
         """Return the object that `reelrank evaluate --json` prints; `evaluate_files` describes it.
 
         Each run also gets the means of the groups in each breakdown of `by` (such as `duration`), and an error analysis
         if `errors` is true.
         """
-        breakdowns = [self.breakdown(name) for name in by]
+        breakdowns = [part if isinstance(part, Breakdown) else self.breakdown(part) for part in by]
         runs = []
         for run in self.runs:
             missing = self.missing(run)
@@ -225,7 +226,8 @@ class Scoreboard:
             "warnings": list(self.warnings),
         }
         notes = [*self.setting.notes, *self.settings.notes]
-        return summary | ({"notes": notes} if notes else {})
+        own = {name: describe(measure) for name, measure in self.settings.own.items()}
+        return summary | ({"own_measures": own} if own else {}) | ({"notes": notes} if notes else {})
 
     def per_query(self) -> Iterable[tuple[str, QueryKey, bool, dict[str, float]]]:
         """Return (run, query, whether the run lacks it, values by key) for every query that counts."""

@@ -23,6 +23,7 @@ from backend.scoring.files.formats import map_of, read_run, read_tasks, read_tru
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.own_measures import AnyMeasure
 from backend.scoring.plausibility import add_video_facts
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolFile
@@ -52,10 +53,10 @@ def score_files(
     mu: Iterable[float] | None = None,
     theta: Iterable[float] | None = None,
     min_relevance: float = 1,
-    measures: Iterable[str] | None = None,
+    measures: Iterable[AnyMeasure] | None = None,
     pool: PoolFile | None = None,
     benchmark: str | None = None,
-    also: Sequence[str] = (),
+    also: Sequence[AnyMeasure] = (),
     where: Where = HERE,
     progress: Progress | None = None,
     **options: Unpack[Options],
@@ -71,12 +72,12 @@ def score_files(
         mu: IoU thresholds of graded measures; default .3, .5, .7, in pools .5, .7.
         theta: IoU thresholds of measures without grades; default as for mu.
         min_relevance: lowest relevance that counts as relevant for measures without graded relevance.
-        measures: names or keys of measures. Default in pools: recall (MVMR's Rank n@m), AxIoU and NDCG. Otherwise the
-            usual ones in preset `paper`, and `ndcg` in `tvr-ranking`.
+        measures: names or keys of measures, or measures of your own. Default in pools: recall (MVMR's Rank n@m), AxIoU
+            and NDCG. Otherwise the usual ones in preset `paper`, and `ndcg` in `tvr-ranking`.
         pool: a file that gives each query its own pool of videos; predictions count only in these.
         benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions; options that are given override its own.
-        also: names or keys of measures to compute beside the figures of the benchmark.
+        also: measures to compute beside the figures of the benchmark.
         where: where run files are read and, except with pools and benchmarks, scored.
         progress: called with the name of the step, how much of it is done, and its total.
         **options: see `backend.scoring.evaluate.evaluate`.

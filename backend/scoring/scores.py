@@ -14,8 +14,9 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
+from backend.scoring.gain import OwnGain
 from backend.scoring.matching.columns import HIGHEST_GRADE, Indices, Run, Spans, Truth, order_within
-from backend.scoring.matching.found import Matches
+from backend.scoring.matching.found import Matches, MatchOrigin
 from backend.scoring.matching.greedy import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
 from backend.scoring.measures.ndcg import ideal_dcg
@@ -141,6 +142,8 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
                 said("{file}: {n} moments repeat another of the same query; all were kept", file=truth.file, n=repeated)
             )
     query, relevance = truth.query, truth.grades
+    if isinstance(options.gain, OwnGain) and (fault := options.gain.fault(np.unique(relevance).tolist())):
+        raise InputError.single("gain", fault)
     has_relevant = np.bincount(query[relevance > 0], minlength=len(truth.queries)) > 0
     if not has_relevant.all():
         ids = _ids(truth, np.flatnonzero(~has_relevant))
@@ -264,6 +267,15 @@ def prepare_run(
                 file=run.file,
             )
         )
+    if not sorts and (nowhere := int(np.isnan(run.score).sum())):
+        warnings.append(
+            said_n(
+                "{file}: the score of {n} prediction is not a number; file order was used",
+                "{file}: the scores of {n:,} predictions are not numbers; file order was used",
+                nowhere,
+                file=run.file,
+            )
+        )
     if narrowing:
         run = narrowing.narrow(run)
     if options.nms is not None:
@@ -356,6 +368,7 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         persistence=options.persistence,
         map_depth=options.map_depth,
         highest=key.highest,
+        origin=MatchOrigin(run, rows.start, key.truth, key.index, truth_query),
     )
     values = np.concatenate(
         [measure.values(matches, settings.k, settings.thresholds(measure)) for measure in settings.family]

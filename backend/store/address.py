@@ -13,14 +13,14 @@ from urllib.parse import unquote
 
 from backend.core.errors import StoreUnavailable
 from backend.core.messages import said
-from backend.store.files import SECRET_TABLE
+from backend.store.files import NEVER_COPIED
 
 _SHAPE = re.compile(r"postgres(?:ql)?://(?:[^@/]*@)?[^@]*")
 _ASKED = re.compile(r"(?i)(password\s*=\s*)('[^']*'|[^\s&]*)")
 
 
 def is_valid_address(address: str) -> bool:
-    """Return whether the parts of an address are unambiguous.
+    """Return whether a text is a PostgreSQL address whose parts, such as user and host, can be told apart.
 
     Each `@` and `/` in a password has to be written as `%40` and `%2F`.
 
@@ -71,7 +71,7 @@ RESTORING = "pg_restore --no-owner --exit-on-error --single-transaction --dbname
 def dump(address: str, part: Path) -> None:
     """Dump a PostgreSQL database into a file, and check that the dump can be read; people may go on working.
 
-    The dump leaves out the campaign's secret, random bytes that a copy of the project must not share.
+    The dump leaves out the campaign's secret and everybody's tokens, which a copy of the project must not share.
 
     Args:
         address: the database. Its password is passed in the environment, because lists of processes show arguments.
@@ -85,11 +85,8 @@ def dump(address: str, part: Path) -> None:
         environment["PGPASSWORD"] = password
     # --no-password: never ask for one, because nobody can answer during a nightly backup.
     options = ["--format=custom", "--no-owner", "--no-privileges", "--no-password", f"--file={part}"]
-    _run(
-        ["pg_dump", *options, f"--exclude-table-data={SECRET_TABLE}", f"--dbname={without_password(address)}"],
-        address,
-        environment,
-    )
+    options += [f"--exclude-table-data={table}" for table in NEVER_COPIED]
+    _run(["pg_dump", *options, f"--dbname={without_password(address)}"], address, environment)
     _run(["pg_restore", "--file=/dev/null", str(part)], address, environment)
 
 

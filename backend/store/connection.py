@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Protocol
 
-from backend.core.errors import StoreUnavailable
+from backend.core.errors import NotAllowed, StoreUnavailable
+from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.engine import Database as Database
 from backend.store.files import ensure_secret, read_secret
 from backend.store.schema import migrations
+
+_may_write: ContextVar[bool] = ContextVar("may_write", default=True)
 
 
 class Store(Protocol):
@@ -40,7 +44,7 @@ class Store(Protocol):
         """
 
     def schema_differences(self) -> list[str]:
-        """Return the tables, indexes, triggers and views that differ from those of the migrations.
+        """Return the tables, indexes, triggers and views that differ from those that the migrations create.
 
         Those that are missing or unexpected are included.
         """
@@ -56,10 +60,10 @@ class Store(Protocol):
         """
 
     def writing(self) -> AbstractContextManager[Database]:
-        """Open a transaction for all writes of one action. Callers use `writing` of this module."""
+        """Open a transaction for all writes of one action. Other modules call the function `writing` instead."""
 
     def reading(self) -> AbstractContextManager[Database]:
-        """Open a transaction in which all reads see the same state. Callers use `reading` of this module."""
+        """Open a transaction in which all reads see the same state. Other modules call the function `reading`."""
 
     def close(self) -> None:
         """Close this thread's connections and idle ones. They are opened again when needed."""
@@ -68,7 +72,7 @@ class Store(Protocol):
 def create(path: Path, address: str = "") -> Store:
     """Create the database of a new project, with its tables but no data, and return it.
 
-    It is the file `path`, or the PostgreSQL database at `address` if that is not empty.
+    The database is the file `path`, or the PostgreSQL database at `address` if that is not empty.
 
     Raises:
         ProjectError: a database exists there already.
@@ -85,8 +89,8 @@ def create(path: Path, address: str = "") -> Store:
 def open_store(path: Path, address: str = "") -> Store:
     """Open the database of a project, and refuse one that this version of the code does not fully understand.
 
-    It is the file `path`, or the PostgreSQL database at `address` if that is not empty. The pages of a file are checked
-    every time (0.3 s for 100 MB), so that damage is noticed before anybody works on it.
+    The database is the file `path`, or the PostgreSQL database at `address` if that is not empty. The pages of a file
+    are checked every time (0.3 s for 100 MB), so that damage is noticed before anybody works on it.
 
     Raises:
         ProjectError: there is no database, or it is damaged.
@@ -119,9 +123,22 @@ def writing(store: Store) -> AbstractContextManager[Database]:
     because others wait for the lock.
 
     Raises:
+        NotAllowed: the caller may only read (see `reading_only`).
         StoreUnavailable: the disk is full or read-only, or another program holds the lock; nothing was written.
     """
+    if not _may_write.get():
+        raise NotAllowed(said("this token may only read: use one that may also act"))
     return store.writing()
+
+
+@contextmanager
+def reading_only() -> Iterator[None]:
+    """Refuse every transaction that writes in the `with` block, also in threads that its requests start."""
+    before = _may_write.set(False)
+    try:
+        yield
+    finally:
+        _may_write.reset(before)
 
 
 def reading(store: Store) -> AbstractContextManager[Database]:
@@ -132,7 +149,7 @@ def reading(store: Store) -> AbstractContextManager[Database]:
 def has_our_schema(store: Store) -> bool:
     """Return whether the newest migration of this code is the newest one applied to the database.
 
-    It is not if another process migrated the database after this process started.
+    The result is False if another process migrated the database after this process started.
 
     Raises:
         StoreUnavailable: the database cannot be read.

@@ -151,10 +151,10 @@ REFERENCES = """
 
 
 def differences(raw: Raw) -> list[str]:
-    """Return the tables, indexes, triggers and views that differ from those of the migrations.
+    """Return the tables, indexes, triggers and views that differ from those that the migrations create.
 
     Missing and unexpected ones are included. Tables are compared by the names of their columns and the number of their
-    foreign keys; the rest is compared by name.
+    foreign keys. Indexes, triggers and views are compared only by name.
     """
     with closing(sqlite.fresh()) as made:
         expected = {(kind, name) for kind, name, _ in sqlite.schema(made)}

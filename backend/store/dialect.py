@@ -176,9 +176,10 @@ def _translate_function(node: exp.Anonymous) -> exp.Expr:
 
 
 def _format_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
-    """Translate a call that formats a time as text: `seconds` since 1970, in the strftime format `form`.
+    """Translate an SQLite function call that formats a time as text.
 
-    The text is in UTC. If `words` has `localtime`, it is in the time zone of the connection (see `configure`).
+    `seconds` is the time since 1970, `form` the strftime format, and `words` are the further arguments of the call. The
+    text is in UTC. If `words` has `localtime`, it is in the time zone of the connection (see `configure`).
     """
     at: exp.Expr = exp.Anonymous(this="TO_TIMESTAMP", expressions=[seconds])
     if "localtime" not in words:

@@ -25,10 +25,10 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[Path]:
-    """Provide a temporary file for a `with` block, which replaces `target` after the block.
+    """Provide a temporary file for a `with` block, and replace `target` by this file after the block.
 
-    After an error nothing is left of it. Only its owner may read the file, even outside the project, because these
-    files hold passwords or what people wrote.
+    If the block fails, the temporary file is deleted and `target` stays as it was. Only the owner may read the file,
+    even outside the project, because these files hold passwords or what people wrote.
     """
     if not target.parent.is_dir():
         raise ProjectError.said(
@@ -45,10 +45,10 @@ def atomic_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
-    """Provide a temporary file beside a database for a `with` block, and delete it afterwards.
+    """Provide a temporary file beside a database for a `with` block, and delete the file afterwards.
 
-    It is not deleted if it replaced the database. Its name is always the same, so the next call deletes a file that a
-    killed command left behind.
+    If the block renamed the file, nothing is deleted. The file's name is always the same. So the next call deletes a
+    file that a killed command left behind.
     """
     part = path.with_name(path.name + ".part")
     _remove(part)
@@ -128,6 +128,8 @@ def _remove(part: Path) -> None:
 
 
 SECRET_TABLE = "campaign_secret"
+NEVER_COPIED = (SECRET_TABLE, "personal_token")
+"""Tables whose rows are in no copy of the database, because a copy must not open or replace the running project."""
 
 
 def read_secret(db: Database) -> bytes | None:
@@ -149,15 +151,16 @@ def ensure_secret(db: Database) -> bytes:
     return read_secret(db) or secret
 
 
-def remove_secret(file: Path) -> None:
-    """Remove the campaign's secret from a copy of a database, and overwrite its bytes in the file.
+def remove_secrets(file: Path) -> None:
+    """Remove the campaign's secret and everybody's tokens from a copy of a database, and overwrite their bytes.
 
-    Nothing happens if the copy has an older schema, which has no secret.
+    A copy with an older schema may lack some of these tables.
 
     Raises:
         sqlite3.Error: the copy cannot be read or written.
     """
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [SECRET_TABLE]).fetchone():
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute(f"DELETE FROM {SECRET_TABLE}")
+        connection.execute("PRAGMA secure_delete = ON")
+        for table in NEVER_COPIED:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
+                connection.execute(f"DELETE FROM {table}")

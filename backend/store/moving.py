@@ -18,7 +18,7 @@ from backend.core.messages import said
 from backend.store import creating, postgresql, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
-from backend.store.files import atomic_file, copy, damage_of, fold, free, part_file, remove_secret
+from backend.store.files import atomic_file, copy, damage_of, fold, free, part_file, remove_secrets
 from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
@@ -69,7 +69,7 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
             store.close()
         then()
         path.replace(old_file)
-    remove_secret(old_file)
+    remove_secrets(old_file)
     return {name: rows for name, (rows, _) in expected.items()}, old_file
 
 

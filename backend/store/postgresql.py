@@ -144,7 +144,7 @@ class PostgresStore:
         return []
 
     def schema_differences(self) -> list[str]:
-        """Return the tables, indexes, triggers and views that differ from those of the migrations.
+        """Return the tables, indexes, triggers and views that differ from those that the migrations create.
 
         Those that are missing or unexpected are included.
         """
@@ -235,7 +235,7 @@ class PostgresStore:
 
     @contextmanager
     def explain_errors(self) -> Iterator[None]:
-        """Turn errors of the database, or of the connection to it, into ReelRank's errors with messages for people.
+        """Turn errors of the database, or of the connection to it, into ReelRank's errors, which say what to do.
 
         A row that violates a constraint raises `sqlite3.IntegrityError` as in SQLite, so callers need not know the
         engine.

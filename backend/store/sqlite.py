@@ -111,7 +111,7 @@ class SqliteStore:
         return list(texts_with_nul(self.db))
 
     def schema_differences(self) -> list[str]:
-        """Return the tables, indexes, triggers and views that differ from those of the migrations.
+        """Return the tables, indexes, triggers and views that differ from those that the migrations create.
 
         Those that are missing or unexpected are included.
         """
@@ -329,7 +329,7 @@ def damaged(path: Path | str, fault: str) -> StoreUnavailable:
 
 @contextmanager
 def _explain_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors about the disk and its locks into messages for people."""
+    """Turn SQLite's errors about the disk, its locks or damaged files into ReelRank's errors, which say what to do."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -351,7 +351,11 @@ def _text(path: Path, code: int) -> str:
 
 
 def _connect(path: Path) -> SqliteDatabase:
-    """Open a connection with every pragma set and checked; its rows are `sqlite3.Row`."""
+    """Open a connection to an SQLite file, set `PRAGMAS`, and check that SQLite accepted them; rows are `sqlite3.Row`.
+
+    Raises:
+        ProjectError: SQLite did not accept one of the pragmas.
+    """
     # isolation_level=None: transactions begin and end only where this module says so.
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=_Connection)
     connection.row_factory = sqlite3.Row

@@ -22,7 +22,7 @@ from backend.store import events
 from backend.store.address import DUMP_ENDING
 from backend.store.connection import Store
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.files import COMPANIONS, atomic_file, copy, damage_of, fold, free, part_file, remove_secret, sync
+from backend.store.files import COMPANIONS, atomic_file, copy, damage_of, fold, free, part_file, remove_secrets, sync
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
@@ -84,7 +84,7 @@ def backup(store: Store, target: Path) -> None:
         fold(part)
         if wrong := damage_of(part):
             raise damaged(store.place, wrong)
-        remove_secret(part)
+        remove_secrets(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
                 shutil.copyfile(source, part.with_name(part.name + companion))
                 make_private(part.with_name(part.name + companion))
         pending = _require_ours(part, file)
-        remove_secret(part)  # a file copied by hand has one, and anybody with that file knows it
+        remove_secrets(part)  # a file copied by hand has them, and anybody with that file knows them
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": old_file.name if old_file else None}
             events.record(SqliteDatabase(new), RESTORED, at=now, actor=None, subject="project", payload=payload)
@@ -215,12 +215,12 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 def _keep(present: sqlite3.Connection, old_file: Path) -> None:
     """Copy the present database to `old_file`, byte for byte if it is damaged.
 
-    If it is intact, the copy has no campaign secret: random bytes that a copy of the project must not share.
+    If it is intact, the copy has neither the campaign's secret nor tokens, which a copy of the project must not share.
     """
     with atomic_file(old_file) as part:
         copy(present, part)
         if not damage_of(part):
-            remove_secret(part)
+            remove_secrets(part)
 
 
 def _put(part: Path, present: sqlite3.Connection) -> None:

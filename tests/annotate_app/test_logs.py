@@ -107,6 +107,7 @@ def test_as_text_each_is_told_once() -> None:
         ("csrf=abc&name=Ana", "csrf=[taken out]&name=Ana"),
         ("connect postgresql://ana:pw@db.example/x failed", "connect postgresql://[taken out]@db.example/x failed"),
         ("https://reel.example/session/invitation/a-b_c?x", "https://reel.example/session/invitation/[taken out]?x"),
+        (f"GET /api/x?rr_{12 * 'a'}_{43 * 'b'}&y", "GET /api/x?rr_[taken out]&y"),
         ("2 tokens in 3 s; http://[::1]:8501/people", "2 tokens in 3 s; http://[::1]:8501/people"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Pages take nothing away without a look: releases by their name, people into the archive, licences as chosen."""
+"""Pages take nothing away without a look: releases by their name, people into the archive, tokens, licences."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,10 @@ from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import LICENCES
 from backend.campaign.release.export.terms import release_terms
 from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.tokens.model import TokenScope
+from backend.campaign.setup.tokens.personal_tokens import create_token, list_tokens
 from reading import words
-from small_project import SmallProject
+from small_project import PASSWORD, SmallProject
 from support import NOW, PARTLY
 
 Open = Callable[..., AppTest]
@@ -89,3 +91,16 @@ def test_why_somebody_was_not_paused_stands_in_their_row(open_page_of: Open) -> 
     order = [one.key if one.type == "button" else one.type for one in app.main if one.type in ("button", "error")]
     refused = order.index("error")
     assert order.index("suspend-2") < refused < order.index("suspend-3")
+
+
+def test_a_lead_sees_everybodys_tokens_and_revokes_one(open_page_of: Open, real_project: SmallProject) -> None:
+    project, ana = real_project.project, real_project.person("Ana")
+    assert "Personal tokens" not in words(open_page_of("people"))
+    token, text = create_token(project, ana, PASSWORD, "*nightly*", TokenScope.READ, 30, now=NOW)
+    app = open_page_of("people")
+    assert "Ana" in words(app)
+    assert "Read only" in words(app)
+    assert text.split("_")[2] not in words(app)
+    app.button(key=f"revoke-{token.key}").click().run()
+    assert "The token *nightly* of Ana is revoked." in words(app)
+    assert list_tokens(project, real_project.lead) == []

@@ -10,24 +10,29 @@ import json
 import platform
 import re
 import secrets
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from scipy.stats import spearmanr
+from starlette.routing import Route
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 import backend
+from annotate_app.server.api import api_routes
 from app_server import AppServer
 from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.staffing import assign, pause_person, unassign
+from backend.campaign.judging.staffing import assign, pause_person, suspend, unassign
 from backend.campaign.monitoring.hours.report import hours
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.setup.people.accounts import add_person_with_password, list_people
@@ -53,6 +58,8 @@ class Attack:
     desks: list[dict[str, Any]] = field(default_factory=list)
     traffic: list[bytes] = field(default_factory=list)
     """Bodies, header lines and websocket messages, as they came."""
+    token: str = ""
+    """A personal token of Mallory's, which may act."""
 
     def sql(self, query: str, *values: object) -> list[Any]:
         """Rows of the database, which only the test may read."""
@@ -87,6 +94,38 @@ def grade_event(pair: str, grade: int = 3, active_ms: int = 1000) -> dict[str, A
 def skip_event(pair: str, kind: str = "skip") -> dict[str, Any]:
     """Return one skip as the player sends it."""
     return {"pair": pair, "kind": kind, "reason": REASON, "key": secrets.token_hex(8)}
+
+
+def make_token(attack: Attack, visitor: Visitor, scope: str) -> str:
+    """Make a personal token on the account page."""
+    page = visitor.client.get(f"{attack.server.url}/session/account").text
+    csrf = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert csrf
+    fields = {"name": secrets.token_hex(4), "scope": scope, "days": "1", "old": PASSWORD, "csrf": csrf[1]}
+    made = visitor.client.post(f"{attack.server.url}/session/tokens", data=fields).text
+    return re.findall(r"<output>(rr_\w+)</output>", made)[0]
+
+
+def interface_for_programs(keys: list[str]) -> list[str]:
+    """Every address of the interface for programs, with what Mallory knows in its parts, and some that sound good."""
+    paths = {
+        re.sub(r"\{[^}]*\}", part, route.path)
+        for route in api_routes()
+        if isinstance(route, Route)
+        for part in ("1", "Mallory", "val", "test", *keys)
+    }
+    nouns = ("candidates", "captions", "similarity", "judgements", "people", "queries", "pairs", "release", "events")
+    return sorted(paths) + [f"/api/{noun}" for noun in nouns]
+
+
+def spoken(server: AppServer, *lines: bytes) -> bytes:
+    """What the server says to a request whose bytes are these lines, until it closes the connection."""
+    request = b"\r\n".join((b"GET /api/me HTTP/1.1", b"Host: x", b"Connection: close", *lines, b"", b""))
+    with suppress(ConnectionError), socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(request)
+        with connection.makefile("rb") as answer:
+            return answer.read()
+    return b""
 
 
 def run_pages(server: AppServer, visitor: Visitor, pages: tuple[str, ...], session: str = "") -> list[bytes]:
@@ -135,6 +174,11 @@ def attack(
         assert desk["receipts"][0]["status"] == "saved"
     for path in ("/", "/my-work", "/people", "/_stcore/health", "/_stcore/host-config", "/practice/1.mp4"):
         attack.get(path)
+    attack.token = make_token(attack, attack.mallory, "act")
+    keys = [item["pair"] for desk in attack.desks for item in desk["items"]][:3]
+    for path in interface_for_programs(keys):
+        answer = httpx.get(f"{attack.server.url}{path}", headers={"Authorization": f"Bearer {attack.token}"})
+        attack.traffic += [str(answer.headers.multi_items()).encode(), answer.content]
     attack.traffic += run_pages(attack.server, attack.mallory, EVERY_PAGE)
     yield attack
     project.store.close()
@@ -311,3 +355,67 @@ def test_a_leads_websocket_session_is_not_taken_up(attack: Attack) -> None:
         received = b"".join(run_pages(attack.server, attack.mallory, ("people", ""), new.initialize.session_id))
     assert b"Mallory" in received
     assert lead.name.encode() not in received
+
+
+def bearing(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_a_token_opens_no_page_and_no_route_of_the_pages(attack: Attack) -> None:
+    """What its owner reads in the browser it does not read, and nothing more: see what the traffic names, above."""
+    url, token = attack.server.url, bearing(attack.token)
+    assert httpx.get(f"{url}/api/me", headers=token).json()["name"] == "Mallory"
+    for path in ("/", "/queries", "/people", "/my-work"):
+        assert httpx.get(f"{url}{path}", headers=token).headers["location"].startswith("/session/sign-in")
+    for path in ("/lead/waiting", "/desk/recent", f"/clips/{attack.desks[0]['items'][0]['pair']}.mp4"):
+        assert httpx.get(f"{url}{path}", headers=token).status_code == 401
+    assert httpx.post(f"{url}/desk/exchange", json={}, headers=token | {"X-ReelRank": "1"}).status_code == 401
+    stream = url.replace("http", "ws", 1) + "/_stcore/stream"
+    with pytest.raises(InvalidStatus) as refused, connect(stream, additional_headers=token | {"Origin": url}):
+        pass
+    assert refused.value.response.status_code == 403
+    _, visitor = attack.enter("Mallory 7")
+    assert visitor.client.get(f"{url}/api/me").status_code == 401, "nor does a session open the other side"
+
+
+def test_a_token_that_reads_changes_nothing_and_one_of_a_suspended_person_is_none(attack: Attack) -> None:
+    url = attack.server.url
+    mallory, visitor = attack.enter("Mallory 6")
+    reads, acts = (bearing(make_token(attack, visitor, scope)) for scope in ("read", "act"))
+    for path in interface_for_programs([]):
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            assert httpx.request(method, f"{url}{path}", headers=reads, json={}).status_code == 403
+    assert httpx.get(f"{url}/api/me", headers=acts).json()["scope"] == "act"
+    lead = next(row.person for row in list_people(attack.project, OPERATOR) if row.person.role is Role.LEAD)
+    suspend(attack.project, lead, mallory.annotator_id, True, now=time.time())
+    for token in (reads, acts):
+        assert httpx.get(f"{url}/api/me", headers=token).status_code == 401
+
+
+def test_no_header_smuggles_a_token_or_stops_the_server(attack: Attack) -> None:
+    """Lines within a header, headers twice, and headers as large as a film: refused, and the next request is served."""
+    right = b"Authorization: Bearer " + attack.token.encode()
+    assert spoken(attack.server, right).startswith(b"HTTP/1.1 200")
+    wrong = [
+        [right, right],
+        [right + b", Bearer x"],
+        [b"Authorization : Bearer " + attack.token.encode()],
+        [b"Authorization: Bearer x\nX-Other: y\rAuthorization: Bearer " + attack.token.encode()],
+        [b"Authorization: Bearer " + attack.token.encode() + b"\x00"],
+        [b"Authorization: Bearer " + b"rr_" + b"x" * 30_000],
+        [b"Authorization: Bearer " + b"x" * 5_000_000],
+        [b"X: " + b"x" * 5_000_000, right],
+    ]
+    for lines in wrong:
+        answer = spoken(attack.server, *lines)
+        assert not answer.startswith(b"HTTP/1.1 200"), lines[0][:80]
+        assert attack.token.encode() not in answer
+    assert spoken(attack.server, right).startswith(b"HTTP/1.1 200")
+
+
+def test_the_servers_log_tells_no_token(attack: Attack) -> None:
+    httpx.get(f"{attack.server.url}/api/me?access_token={attack.token}")
+    httpx.get(f"{attack.server.url}/api/{attack.token}", headers=bearing(attack.token))
+    log = attack.server.log.read_text()
+    assert attack.token not in log
+    assert attack.token.split("_")[2] not in log

@@ -1,4 +1,4 @@
-"""The commands `reelrank users add`, `flags` and `hours`: links, figures, pay and what is still to come."""
+"""The commands `reelrank users add`, `tokens`, `flags` and `hours`: links, figures, pay, what is still to come."""
 
 import json
 import os
@@ -13,6 +13,8 @@ from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
+from backend.campaign.setup.tokens.model import TokenScope
+from backend.campaign.setup.tokens.personal_tokens import create_token
 from backend.cli import service
 from cli.conftest import Run
 from support import NOW, Judging
@@ -52,6 +54,22 @@ def test_a_link_names_the_address_that_was_asked_for(reelrank: Run, project: Pat
     asked = ("--url", "https://grade.example.org/")
     _, out, _ = reelrank("users", "add", project, "Ana", "--role", "annotator", *asked)
     assert out.splitlines()[1].startswith("https://grade.example.org/session/invitation/")
+
+
+def test_the_operator_lists_and_revokes_tokens(reelrank: Run, judging: Judging) -> None:
+    folder, anna = judging.project.folder, judging.annotators[0]
+    assert reelrank.out("users", "tokens", folder) == "Nobody has a token.\n"
+    token, text = create_token(judging.project, anna, "", "nightly counts", TokenScope.READ, 30, now=NOW)
+    listed = reelrank.out("users", "tokens", folder)
+    assert listed.splitlines()[1].split() == [
+        *(token.key, "Anna", "nightly", "counts", "read", "2026-10-21", "14:13", "UTC", "never")
+    ]
+    (found,) = json.loads(reelrank.out("users", "tokens", folder, "--json"))["tokens"]
+    assert (found["key"], found["owner"]["name"], found["used_at"]) == (token.key, "Anna", None)
+    assert text.split("_")[2] not in listed + json.dumps(found)
+    assert reelrank.out("users", "tokens", folder, "--revoke", token.key) == "The token nightly counts is revoked.\n"
+    code, _, said = reelrank("users", "tokens", folder, "--revoke", token.key)
+    assert (code, "there is no such token" in said) == (1, True)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from backend.core.errors import InputError
 from backend.scoring.breakdown import BREAKDOWNS, break_down, show_of
 from backend.scoring.files.entries import parse_truth_mapping
 
@@ -86,3 +87,58 @@ def test_the_means_of_groups_weighted_by_their_sizes_are_the_mean_of_all(by: str
     some, few = part.means(np.array([0]), values[:, :1])
     assert few.sum() == 1
     assert np.isnan(some).sum() == 3 * (len(part.names) - 1)
+
+
+def test_a_query_belongs_to_the_video_of_its_first_most_relevant_moment() -> None:
+    truth = {"q": [moment(5, 2, "a"), moment(5, 4, "c"), moment(5, 4, "b")], "r": [moment(5, 1, "a")], "s": []}
+    assert groups("video", truth) == {"q": "c", "r": "a", "s": "no relevant moment"}
+
+
+class Series(dict):  # type: ignore[type-arg]
+    """What a column of a data frame, taken by itself, can do."""
+
+    name = "scene"
+
+
+class TestOwnGroups:
+    truth = parse_truth_mapping({"q": [moment(5, 1)], 7: [moment(5, 1)], "r": [moment(5, 1)]})
+
+    @pytest.mark.parametrize(
+        ("given", "by", "names"),
+        [
+            ({"q": "out", "7": "in", "r": "out", "more": "x"}, "group", ("out", "in")),
+            ({"scene": {"q": "out", 7: "in", "r": "out"}}, "scene", ("out", "in")),
+            (Series({"q": 10, 7: 9.5, "r": 10}), "scene", ("9.5", "10")),
+            ({"q": None, 7: True, "r": None}, "group", ("None", "True")),
+        ],
+    )
+    def test_they_stay_in_the_order_of_the_mapping_and_numbers_are_sorted(
+        self, given: dict[object, object], by: str, names: tuple[str, ...]
+    ) -> None:
+        found = break_down(given, self.truth)
+        assert (found.by, found.names) == (by, names)
+        assert [found.group[0], found.group[2]] == [found.group[0]] * 2
+        assert found.group[1] != found.group[0]
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("place", "by: 'place' is not one of duration, show, video, relevance, type, and no mapping"),
+            ("show,type", "by: holds 2 properties of queries; give one"),
+            ({"scene": {"q": 1}}, "by: 2 queries of the truth have no scene: 7, r"),
+        ],
+    )
+    def test_what_is_no_property_is_told(self, given: object, message: str) -> None:
+        with pytest.raises(InputError) as refused:
+            break_down(given, self.truth)  # type: ignore[arg-type]
+        assert str(refused.value) == message
+
+    def test_clusters_are_groups_but_for_queries_without_relevant_moments(self) -> None:
+        truth = {"q": [moment(5, 2, "a")], "n": [], "r": [moment(5, 1, "a")], "s": [moment(5, 1, "b")], "m": []}
+        found = break_down("video", parse_truth_mapping(truth)).clusters()
+        assert found[0] == found[2]
+        assert sorted(set(found.tolist())) == [0, 1, 2, 3]
+        with pytest.raises(
+            InputError, match="clusters: type puts all queries into one cluster, not said; choose another"
+        ):
+            break_down("type", parse_truth_mapping(truth)).clusters()

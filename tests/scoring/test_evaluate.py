@@ -95,7 +95,8 @@ class TestOptions:
         truth, run = {"q": [moment()], "r": [moment()], "s": [moment()]}, {"q": [["a", 0, 10, 1]], "r": []}
         found = evaluate(truth, run, preset="tvr-ranking", k=[1], mu=[0.5])
         assert found["per_query"] == {"q": {"ndcg@1,0.5": 1.0}, "r": {"ndcg@1,0.5": 0.0}}
-        assert found.warnings == ("run: queries without predictions count 0, as published: r",)
+        assert found.warnings[0] == "run has no predictions for 1 of 3 queries, which are left out: s"
+        assert found.warnings[1:] == ("run: queries without predictions count 0, as published: r",)
         assert evaluate(truth, run, preset="tvr-ranking", missing="skip")["per_query"].keys() == {"q"}
 
     def test_unknown_queries_are_refused_or_ignored(self):

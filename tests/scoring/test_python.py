@@ -1,6 +1,7 @@
 """`evaluate` and `compare` as a researcher calls them: what may be given, and what comes back."""
 
 import json
+import math
 import pickle
 from pathlib import Path
 
@@ -132,7 +133,7 @@ class TestGiven:
             (7, RUN, "truth: is of type int; give the path of a file, {query: [moment, ...]}, or a data frame"),
             (None, RUN, "truth: is missing: give a truth or pools"),
             (TRUTH, {1.5}, "run: is of type set; give the path of a file, {query: [[video, start, end, score], ...]}"),
-            (TRUTH, '{"q1": []}', "run: is JSON text; give json.loads of it, or the path of its file"),
+            (TRUTH, '{"q1": [}', "run, row 1: is not JSON: Expecting value (column 9)"),
             (TRUTH, "none.json", "none.json: cannot be read"),
             (
                 pd.DataFrame({"query_id": ["q1"], "vid": ["a"], "start": [0]}),
@@ -178,7 +179,8 @@ class TestEvaluation:
         run = {"q1": [["elsewhere", 0, 1, 0.1], ["elsewhere", 2, 3, 0.9]], "q2": []}
         lines = repr(evaluate(TRUTH, run, order="file", missing="skip")).splitlines()
         assert len(lines) <= 10
-        assert lines[:2] == ["run: 1 queries, preset paper, missing=skip", "  ndcg@20,0.5       0.0000"]
+        head = "run: 1 of 2 queries answered, the others are left out, preset paper, missing=skip"
+        assert lines[:2] == [head, "  ndcg@20,0.5       0.0000"]
         assert lines[-1].startswith("  warning: run: the scores of 1 query are not in falling order")
         assert lines[-1].endswith("(and 1 more in .warnings)")
         assert len(repr(evaluate({"q": TRUTH["q2"]}, {}, missing="skip")).splitlines()) <= 10
@@ -221,11 +223,19 @@ class TestCompare:
 
     def test_printed_it_is_a_row_a_run(self):
         lines = repr(compare(TRUTH, {f"run {n}": RUN for n in range(9)}, measures=["ndcg", "axiou"])).splitlines()
-        assert len(lines) == 11
+        assert len(lines) == 9
         assert lines[0] == "9 runs, 2 queries, preset paper"
         assert lines[1].split() == ["ndcg@20,0.5", "axiou@20"]
         assert lines[2].startswith("run 0")
-        assert lines[-2] == "  and 2 more"
+        assert lines[-2] == "  and 4 more"
+
+    def test_printed_it_says_how_many_queries_each_run_answers(self):
+        runs = {f"run {n}": RUN for n in range(9)} | {"run 1": {"q1": RUN["q1"][::-1]}}
+        lines = repr(compare(TRUTH, runs, measures="ndcg")).splitlines()
+        assert len(lines) == 10
+        assert lines[1].split() == ["ndcg@20,0.5", "answered"]
+        assert [line[-6:] for line in lines[2:5]] == ["2 of 2", "1 of 2", "2 of 2"]
+        assert lines[-1].startswith("  warning: run 1: the scores of 1 query are not in falling order")
 
     @pytest.mark.parametrize(
         ("runs", "message"),
@@ -247,6 +257,89 @@ class TestCompare:
             compare(TRUTH, {"mine": RUN}, ks=5)
         with pytest.raises(InputError, match="baseline: 'theirs' is not one of mine"):
             compare(TRUTH, {"mine": RUN}, baseline="theirs")
+
+
+class TestWarnings:
+    def test_queries_without_predictions_are_told_whatever_happens_to_them(self):
+        lacking = "run has no predictions for 1 of 2 queries, which {}: q2"
+        for missing, told in (("zero", "count 0"), ("skip", "are left out")):
+            found = evaluate(TRUTH, {"q1": RUN["q1"][1:]}, missing=missing)
+            assert found.warnings == (lacking.format(told),)
+            assert f"1 of 2 queries answered, the others {told}" in repr(found)
+        both = compare(TRUTH, {"run": {"q1": RUN["q1"][1:]}, "all": RUN})
+        assert lacking.format("count 0") in both.warnings
+
+    def test_predictions_that_are_left_out_and_scores_that_are_no_numbers_are_told(self):
+        run = {"q1": [["b", 9, 5, 0.9], ["a", 1, 10, math.nan]], "q2": [["a", 25, 35, 0.2]]}
+        found = evaluate(TRUTH, run, invalid="skip").warnings
+        assert found[0].startswith("run: 1 impossible moments were left out; the first: run, row 1: query q1, moment 1")
+        assert found[1] == "run: the score of 1 prediction is not a number; file order was used"
+        two = evaluate(TRUTH, {"q1": [["a", 1, 10, math.nan]] * 2, "q2": run["q2"]}).warnings
+        assert two == ("run: the scores of 2 predictions are not numbers; file order was used",)
+        assert refusal(TRUTH, {**run, "q1": run["q1"][1:]}, order="score").endswith("the score is not a number")
+
+    def test_a_query_that_does_not_count_is_told(self):
+        found = evaluate({**TRUTH, "q3": []}, {**RUN, "q3": RUN["q2"]}, no_relevant="skip")
+        assert repr(found).startswith("run: 2 of 3 queries count, preset paper")
+        assert found.warnings == ("truth: queries without relevant moment were left out: q3",)
+
+
+class TestPlot:
+    def test_a_notebook_shows_it_and_it_can_be_saved(self, tmp_path):
+        both = compare(TRUTH, {"mine": RUN, "theirs": WORSE})
+        for one, charts in ((both, ("by-k", "order", "queries", "iou")), (both["mine"], ("by-k", "iou"))):
+            for name in charts:
+                chart = one.plot(name)
+                picture = chart._repr_svg_()
+                assert picture.startswith("<svg")
+                assert "preset paper; 2 queries, 3 moments" in picture
+                assert chart.title in picture
+                assert repr(chart).startswith(f"Chart: {chart.title}. A notebook shows it; .save(")
+        chart.save(tmp_path / "chart.png")
+        chart.save(str(tmp_path / "chart.svg"))
+        assert (tmp_path / "chart.png").read_bytes()[:4] == b"\x89PNG"
+        assert (tmp_path / "chart.svg").read_text("utf-8") == chart.svg
+
+    def test_the_measure_can_be_chosen_and_the_first_chart_with_something_to_show_is_the_usual(self):
+        both = compare(TRUTH, {"mine": RUN, "theirs": WORSE})
+        assert both.plot(key="axiou@20").title == "AxIoU by cut-off"
+        assert both.plot().title == "NDCG by cut-off"
+        assert evaluate(TRUTH, RUN, k=5).plot().title == "How close the best prediction comes"
+
+    @pytest.mark.parametrize(
+        ("asked", "message"),
+        [
+            (("pie",), "plot: 'pie' is not one of by-k, order, queries, iou"),
+            (("by-k", "ndcg@7,0.5"), "key: 'ndcg@7,0.5' is not one of ndcg@10,0.3"),
+            (("order",), "plot: order has nothing to show for ndcg@20,0.5 of these runs; these have: by-k, iou"),
+        ],
+    )
+    def test_what_cannot_be_drawn_is_told(self, asked, message):
+        with pytest.raises(InputError) as refused:
+            evaluate(TRUTH, RUN).plot(*asked)
+        assert str(refused.value).startswith(message)
+
+
+class TestGroups:
+    def test_means_of_groups_are_those_of_their_queries(self):
+        found = evaluate(TRUTH, RUN, by=["relevance", {"kind": {"q1": "x", "q2": "y"}}])
+        assert list(found.groups) == ["relevance", "kind"]
+        assert found.groups["kind"] == {
+            name: {"queries": 1, "measures": found.per_query[query]} for name, query in (("x", "q1"), ("y", "q2"))
+        }
+        assert found.groups == {by: part["groups"] for by, part in found.summary["runs"][0]["by"].items()}
+        frame = found.to_frame(by={"q1": "x", "q2": "x"})
+        assert frame.loc["x"].to_dict() == pytest.approx({"queries": 2, **found.mean})
+        assert frame.index.name == "group"
+        both = compare(TRUTH, {"mine": RUN, "theirs": WORSE}, by="relevance")
+        assert both["theirs"].groups == evaluate(TRUTH, WORSE, by="relevance").groups
+        assert both.to_frame(by="relevance").loc["mine"].to_dict() == found.to_frame(by="relevance").to_dict()
+        assert "by relevance" in both.to_latex()
+
+    def test_a_group_of_which_no_query_counts_has_no_mean(self):
+        found = evaluate(TRUTH, {"q1": RUN["q1"]}, missing="skip", by={"q1": "x", "q2": "y"})
+        assert found.groups["group"]["y"] == {"queries": 0, "measures": {}}
+        assert found.to_frame(by={"q1": "x", "q2": "y"}).loc["y", "queries"] == 0
 
 
 class TestMore:

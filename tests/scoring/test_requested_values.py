@@ -8,7 +8,7 @@ from backend.core.errors import InputError
 from backend.scoring import measures as family
 from backend.scoring.evaluate import evaluate
 from backend.scoring.presets import settle
-from backend.scoring.requested_values import split
+from backend.scoring.requested_values import Key, parse_key, split
 
 TRUTH = {
     "q": [{"video": "v", "start": 0, "end": 10, "relevance": 2}, {"video": "v", "start": 30, "end": 50, "relevance": 4}]
@@ -72,3 +72,32 @@ def test_commas_within_keys_do_not_split_them() -> None:
     every = settle("paper", [1], [0.5], {}, theta=[0.5], measures=list(family.MEASURES)).keys
     assert split(",".join(every)) == list(every)
     assert split("map@0.5, avg ,miou") == ["map@0.5, avg", "miou"]
+
+
+def test_every_key_has_parts_and_the_parts_have_that_key() -> None:
+    every = settle("paper", [1, 20], [0.3, 0.75], {}, theta=[0.5, 1.0], measures=list(family.MEASURES)).keys
+    assert len(every) > 20
+    for key in every:
+        parts = parse_key(key)
+        assert str(parts) == str(Key(*parts)) == str(parse_key(parts)) == key
+        assert parts.measure == key.partition("@")[0]
+    assert parse_key("ndcg@20,.50") == ("ndcg", 20, 0.5)
+    assert str(parse_key("rank@1,0.7")) == "recall@1,0.7"
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("ndcg", "key: 'ndcg' does not name one value; write ndcg@K,mu"),
+        ("ndcg@20", "key: 'ndcg@20' does not name one value; write ndcg@K,mu"),
+        ("recall@1,0.5,0.7", "key: 'recall@1,0.5,0.7' does not name one value; write recall@K,theta"),
+        ("map", "key: 'map' does not name one value; write map@theta"),
+        ("ndcg20", "key: 'ndcg20' is not one of "),
+        ("axiou@0", "key: 'axiou@0': '0' is not a cut-off, a whole number from 1; write axiou as axiou@K"),
+        (Key("miou", None, 0.5), "key: 'miou@0.5': it takes no threshold"),
+        (Key("ndcg", 20, 1.5), "key: 'ndcg@20,1.5': '1.5' is not a threshold in (0, 1]"),
+    ],
+)
+def test_what_names_no_value_is_refused(key: str | Key, told: str) -> None:
+    with pytest.raises(InputError, match="^" + re.escape(told)):
+        parse_key(key)

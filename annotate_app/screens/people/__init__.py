@@ -10,7 +10,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.people import flags as person_flags
-from annotate_app.screens.people import removing
+from annotate_app.screens.people import removing, tokens
 from annotate_app.shared import address_state, exam_results, inviting, look, wording
 from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries, searched
 from backend.campaign.judging import staffing
@@ -67,6 +67,7 @@ def page() -> None:
     else:
         _people(project, lead, reviews)
         removing.archive([review for review in everybody if review.is_archived])
+        tokens.draw(project, lead)
 
 
 def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:

@@ -66,6 +66,12 @@ CHECKS = (
         lambda project, db, now: name_rules.troubles(people.names(db)),
     ),
     Check(
+        "tokens",
+        "These tokens are of suspended people, or work for more than a year. ReelRank makes none like this: another "
+        "program changed the database. Revoke them with `reelrank users tokens DIR --revoke KEY`.",
+        _listed_by(invariants.ODD_TOKENS),
+    ),
+    Check(
         "nul",
         "Texts have the NUL character, which an earlier version accepted. Work can go on, but `reelrank move` to "
         "PostgreSQL refuses them.",

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from backend.campaign.judging.model import DE_ESCALATED, ESCALATED
 from backend.campaign.nouns import FROM_EXAM, SECOND_ROUND_SEATS
 from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.setup.people.permissions import DAY_S
+from backend.campaign.setup.tokens.model import MOST_DAYS
 from backend.core.ids import PairId
 from backend.store.engine import Database
 
@@ -120,6 +122,11 @@ WRONGLY_CLOSED = """
   SELECT 'pair ' || s.pair_id || ', seat ' || s.seat_no FROM seat s
   WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed <>
     (s.pair_id IN (SELECT pair_id FROM lead_act WHERE kind = 'decided' AND stands))
+"""
+ODD_TOKENS = f"""
+  SELECT 'token ' || t.token_key || ', user ' || t.annotator_id FROM personal_token t JOIN annotator a
+    ON a.annotator_id = t.annotator_id
+  WHERE a.suspended = 1 OR t.expires_at > t.created_at + {(MOST_DAYS + 1) * DAY_S}
 """
 ESCALATED_WITHOUT_SEATS = f"""
   SELECT 'pair ' || substr(e.subject, 6) FROM event e

@@ -357,4 +357,4 @@ UNASSIGNED = Event("unassigned", EventGroup.PEOPLE, said("removed the assignment
 SIGNED_OUT_EVERYWHERE = Event(
     "signed_out_everywhere", EventGroup.PEOPLE, said("signed out everywhere: {sessions} sessions")
 )
-"""Payload: sessions (the number of sessions that ended)."""
+"""Payload: sessions (the number of sessions that ended), tokens (the number of tokens that were revoked)."""

@@ -22,7 +22,7 @@ from backend.store.connection import writing
 
 @in_charge
 def remove_person(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, *, now: float) -> bool:
-    """Remove a user from the lists of users, and end their sessions and invitation links.
+    """Remove a user from the lists of users, and end their sessions, tokens and invitation links.
 
     Returns:
         True if they were archived because other records refer to them, False if the account was deleted.

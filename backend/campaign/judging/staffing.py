@@ -4,7 +4,8 @@ Grades are never changed. If a change takes reserved, ungraded pairs away from s
 once. A later grade for such a pair is refused, and kept in the event log. Paused people can still sign in, and read the
 guideline and their own work. `judging.queue` applies pauses and assignments when it chooses pairs.
 
-*Reads* annotator, query, session, pause. *Writes* annotator, session, pause, assignment, assigned_query, seats, events.
+*Reads* annotator, query, session, pause. *Writes* annotator, session, personal_token, pause, assignment,
+assigned_query, seats, events.
 """
 
 from collections.abc import Mapping, Sequence
@@ -105,6 +106,8 @@ def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
 def suspend(project: Project, lead: Lead, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend a user, so that they are signed out and cannot sign in, or let a suspended one sign in again.
 
+    Suspending revokes the user's tokens for good.
+
     Raises:
         ProjectError: there is no such person, or the lead named themselves.
     """
@@ -138,7 +141,7 @@ def sign_out(project: Project, token: str, *, now: float) -> None:
 
 @public
 def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
-    """End all sessions of the user who has this session, in every browser, and free the pairs reserved for them."""
+    """End all sessions of the user who has this session, revoke their tokens, and free the pairs reserved for them."""
     person = person_for(project, token, now=now)
     if person is None:
         return
@@ -149,7 +152,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
             at=now,
             actor=person.annotator_id,
             subject=f"annotator:{person.annotator_id}",
-            payload={"sessions": people.end_sessions(db, person.annotator_id)},
+            payload=people.end_sessions(db, person.annotator_id)._asdict(),
         )
         queue.sign_off(project.store, person, now=now)
 

@@ -1,1 +1,1 @@
-"""Show leads how the campaign goes: progress, agreement, hours, activity and the state of the videos."""
+"""Let leads follow the campaign: progress, agreement, working hours, the activity log, and the state of the videos."""

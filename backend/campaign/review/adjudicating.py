@@ -40,7 +40,7 @@ def adjudicate(
 ) -> None:
     """Record a lead's relevance for a pair.
 
-    It overrides the consensus rule and any earlier decision, but erases nothing.
+    It overrides the relevance computed from annotators' grades and any earlier decision, but erases nothing.
 
     Args:
         project: the project.
@@ -49,12 +49,12 @@ def adjudicate(
         relevance: the relevance that the pair gets, a grade of the project's scale.
         reason: why, in the lead's words.
         seen: how many lead decisions on this pair the lead's page showed. If there are more by now, nothing is
-            replaced.
+            recorded.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: the lead had not seen the newest decision. If that is this same decision, sent twice, nothing
-            changes.
+        Overtaken: the lead had not seen the newest decision. Sending the same decision twice is no error; the second
+            one has no effect.
         ProjectError: no such pair, no reason, or not a relevance; or `seen` is greater than the number of decisions.
     """
     reason = reason.strip()
@@ -82,8 +82,8 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
     `adjudicate`.
 
     Raises:
-        Overtaken: the lead had not seen the newest decision. If that is this same confirmation, sent twice, nothing
-            changes.
+        Overtaken: the lead had not seen the newest decision. Sending the same confirmation twice is no error; the
+            second one has no effect.
         ProjectError: no such pair, or it is not discarded; or `seen` is greater than the number of decisions.
     """
     with writing(project.store) as db:
@@ -103,8 +103,8 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
     relevance. The arguments are those of `adjudicate`.
 
     Raises:
-        Overtaken: the lead had not seen the newest decision. If that is this same re-opening, sent twice, nothing
-            changes.
+        Overtaken: the lead had not seen the newest decision. Sending the same re-opening twice is no error; the second
+            one has no effect.
         ProjectError: no such pair, or no reason. Or the pair is not discarded, or was re-opened before. Or its clip
             cannot be shown, or annotators were shown its right grade.
     """
@@ -133,12 +133,12 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
 def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
     """Take back the newest lead decision on a pair that is still in force.
 
-    The pair then has the result of the decision before it, or of the consensus rule if there is none. The arguments are
-    those of `adjudicate`.
+    The pair then has the result of the decision before it. If there is none, its result follows from the annotators'
+    grades. The arguments are those of `adjudicate`.
 
     Raises:
-        Overtaken: the lead had not seen the newest decision. If that is this same withdrawal, sent twice, nothing
-            changes.
+        Overtaken: the lead had not seen the newest decision. Sending the same withdrawal twice is no error; the second
+            one has no effect.
         ProjectError: no such pair, no reason, or nothing to take back. Or an annotator has already started on the
             re-opened pair. Or the pair would be handed out again, although annotators were shown its right grade.
     """
@@ -194,12 +194,12 @@ def _is_done(
     now: float,
     relevance: int | None = None,
 ) -> bool:
-    """Return True if the newest decision on a pair is this same one, so that a form sent twice counts once.
+    """Return whether a pair's newest decision already is the given one, so that a form sent twice counts once.
 
-    `seen` is how many lead decisions on the pair the lead's page showed.
+    Lead, kind, reason and relevance are compared. `seen` is how many lead decisions on the pair the lead's page showed.
 
     Raises:
-        Overtaken: there is a newer decision, which the lead had not seen and which is not this one.
+        Overtaken: the lead had not seen the newest decision, and it differs from the given one.
         ProjectError: `seen` is greater than the number of decisions, so the page is out of date.
     """
     acts = pair_status.acts(db, pair.pair_id)
@@ -297,7 +297,8 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
         now: seconds since 1970.
 
     Raises:
-        Overtaken: there is a reply that the lead had not seen. If it is this same reply, sent twice, nothing changes.
+        Overtaken: there is a reply that the lead had not seen. Sending the same reply twice is no error; the second one
+            has no effect.
         ProjectError: no such note, no text, or a text that is too long.
     """
     text = tidy(text)

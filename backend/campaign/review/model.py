@@ -13,7 +13,7 @@ from backend.core.messages import said
 
 
 class StatusCounts(TypedDict):
-    """The counts of a project: the object that `reelrank status --json` prints."""
+    """The counts of a project, as `reelrank status --json` prints them."""
 
     videos: int
     moments: int
@@ -85,8 +85,8 @@ class GivenNote:
 class GivenGrade:
     """One annotator's current judgement of a pair, for review pages.
 
-    `round` is 1 for the first two annotators of the pair. It is 2 for the two added after a dispute, and 3 for the two
-    added by a re-opening. `at` is in seconds since 1970.
+    `round` is 1 for the first two annotators of the pair. It is 2 for the two who were added because those grades
+    differed too much. It is 3 for the two who were added when a lead re-opened the pair. `at` is in seconds since 1970.
     """
 
     annotator: str
@@ -129,7 +129,7 @@ class GivenAct:
 
 @dataclass(frozen=True, slots=True)
 class PairReview:
-    """One pair as leads review it: its moment, grades, skips, lead decisions, and the resulting verdict."""
+    """One pair as leads review it: its moment, grades, refusals to grade, lead decisions and verdict."""
 
     pair: PairKey
     pair_id: PairId
@@ -214,8 +214,8 @@ class ReviewList(StrEnum):
 class ReviewRow:
     """One pair in a list for leads. A `PairReview` has everything about the pair.
 
-    `grades` are the current grades, in the order of the annotators' places. `fault` says why its clip cannot be shown,
-    and is empty if it can be shown.
+    `grades` are the current grades, ordered by the annotators' seats (numbered places on the pair). `fault` says why
+    the clip cannot be shown, and is empty if it can be shown.
     """
 
     pair: PairKey
@@ -249,10 +249,11 @@ class ReviewPage:
 
 @dataclass(frozen=True, slots=True)
 class QueryReview:
-    """One query in the leads' list, with counts of its pairs by state.
+    """One query in the leads' list, with counts of its pairs by state. An escalated pair waits for more grades.
 
     `relevances` has the relevance of each handed-out pair in rank order, None if it has none yet. Pairs that came from
-    runs pooled later are left out. `speak` is how many of the last ones decide whether another batch is worth opening.
+    runs pooled later are left out. `speak` is how many of the lowest-ranked relevances decide whether another batch is
+    worth opening. A batch is a group of a query's pairs that is handed out together.
     """
 
     query_id: QueryId
@@ -281,9 +282,10 @@ class QueryReview:
 
 
 class QueryShow(StrEnum):
-    """The queries that a lead's list shows: all, those with unsettled pairs, or those by the state of their next batch.
+    """The filters of a lead's list of queries: all, those with unsettled pairs, or those with a certain next batch.
 
-    `next` shows queries whose next batch may be opened now. `declined` shows queries whose next batch a lead declined.
+    A batch is a group of a query's pairs that is handed out together. `next` shows queries whose next batch may be
+    opened now. `declined` shows queries for which a lead decided not to open the next batch.
     """
 
     ALL = "all"

@@ -63,7 +63,7 @@ def count_queries(project: Project, by: Lead | Operator, query_filter: QueryFilt
 
 @in_charge
 def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryReview | None:
-    """Return the review data of one query, or None if it has no open batch.
+    """Return one query with the counts that leads review, or None if it has no open batch.
 
     A batch is a group of a query's candidates that is handed out for grading together.
     """
@@ -246,7 +246,8 @@ def _panel(
 ) -> "alt.LayerChart | alt.FacetChart":
     """Draw the relevance of pairs against their rank or similarity, with the mean of each bin.
 
-    `axis` is (field of the points that has the pair's bin, title of the axis, names of all bins in order).
+    `points` has one dict for each pair. `axis` is (key of the bin's name in these dicts, title of the axis, names of
+    all bins in order).
     """
     import altair as alt
 

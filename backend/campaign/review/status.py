@@ -25,7 +25,7 @@ from backend.store.connection import Store, reading
 
 @in_charge
 def status_counts(project: Project, by: Lead | Operator) -> StatusCounts:
-    """Return the counts that `reelrank status --json` prints and the screens show; `counts` explains the keys."""
+    """Return the counts that `reelrank status --json` prints and the screens show; `StatusCounts` explains the keys."""
     return counts(project.store)
 
 
@@ -113,7 +113,7 @@ def review_page(
 
 @in_charge
 def pair_review(project: Project, by: Lead | Operator, pair: PairKey) -> PairReview | None:
-    """Return a pair with its grades, skips, lead decisions and verdict, or None if there is no such pair."""
+    """Return a pair with its grades, refusals to grade, lead decisions and verdict; None if there is no such pair."""
     with reading(project.store) as db:
         return reviews.by_key(db, pair)
 

@@ -10,6 +10,8 @@ import numpy as np
 from backend.core.errors import InputError, Problem
 from backend.scoring.files.annotations import Repair
 from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.measure import Measure
+from backend.scoring.own_measures import AnyMeasure
 from backend.scoring.presets import PRESETS, Options, Settings, settle
 
 
@@ -83,6 +85,8 @@ class Part:
     of_truth: Callable[[Truth], Truth] = unchanged_truth
     of_run: OfRun = unchanged_run
     options: Options = field(default_factory=Options)
+    own: Mapping[str, Measure] = field(default_factory=dict)
+    """The measures among them that the caller wrote, by name."""
 
     @property
     def measures(self) -> set[str]:
@@ -95,7 +99,9 @@ class Part:
         `options` override the conventions of the preset called `preset`.
         """
         keys = [figure.key for figure in self.figures]
-        return settle(preset, (1,), (0.5,), options, measures=keys or ["recall@1,0.5"])
+        # By name alone, as all of a caller's own measures are asked for, a measure is computed at these values.
+        measures = [self.own.get(_measure(key), key) for key in keys] or ["recall@1,0.5"]
+        return settle(preset, (1,), (0.5,), options, measures=measures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,7 @@ class Benchmark:
             problems += [problem for problem in error.problems if problem not in problems]
             return {}
 
-    def planned(self, asked: Options, also: Sequence[str] = ()) -> list[tuple[Part, Settings]]:
+    def planned(self, asked: Options, also: Sequence[AnyMeasure] = ()) -> list[tuple[Part, Settings]]:
         """Return each group of figures with the settings that compute it.
 
         Options in `asked` override the benchmark's own. Impossible predictions keep their rank and have IoU 0
@@ -178,7 +184,7 @@ class Benchmark:
 
         Args:
             asked: the caller's options.
-            also: names or keys of further measures; by name alone, a measure is computed at K = 1 and IoU 0.5.
+            also: further measures; by name alone, a measure is computed at K = 1 and IoU 0.5.
 
         Raises:
             InputError: names every option and measure that cannot be used.
@@ -190,7 +196,7 @@ class Benchmark:
         own: Options = {"invalid": "zero"}
         return [(part, part.settings(self.preset, own | self.options | part.options | options)) for part in parts]
 
-    def _further_parts(self, also: Sequence[str]) -> Iterator[Part]:
+    def _further_parts(self, also: Sequence[AnyMeasure]) -> Iterator[Part]:
         """Yield parts for measures that the benchmark does not publish, for all moments and for each group.
 
         A measure follows the conventions of the part that has the same measure, or else of the first part.
@@ -198,15 +204,15 @@ class Benchmark:
         if not also:
             return
         try:
-            keys = settle(self.preset, (1,), (0.5,), Options(), measures=also).keys
+            settings = settle(self.preset, (1,), (0.5,), Options(), measures=also)
         except InputError as error:
             raise InputError([replace(problem, file="also") for problem in error.problems]) from error
         keys_of: dict[int, list[str]] = {}
-        for key in keys:
+        for key in settings.keys:
             same = (number for number, part in enumerate(self.parts) if _measure(key) in part.measures)
             keys_of.setdefault(next(same, 0), []).append(key)
         for number, part_keys in keys_of.items():
-            part = self.parts[number]
+            part = replace(self.parts[number], own=settings.own)
             yield replace(part, figures=tuple(PublishedFigure(key, key) for key in part_keys))
             for group, of_truth in self.groups.items():
                 figures = tuple(PublishedFigure(f"{key} ({group})", key, group) for key in part_keys)

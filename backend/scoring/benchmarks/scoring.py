@@ -12,6 +12,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress
 from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import QueryKey, Run, Truth
+from backend.scoring.own_measures import AnyMeasure, describe
 from backend.scoring.pools.scoring import Pooled
 from backend.scoring.presets import Options, Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
@@ -23,7 +24,7 @@ def score_benchmark(
     truth: Truth,
     runs: Mapping[str, Run],
     asked: Options,
-    also: Sequence[str] = (),
+    also: Sequence[AnyMeasure] = (),
     *,
     beside: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     narrowing: Narrowing | None = None,
@@ -38,7 +39,7 @@ def score_benchmark(
         truth: the graded moments of each query.
         runs: the runs by name.
         asked: the caller's options, which override the benchmark's.
-        also: names or keys of measures to compute beside the published figures.
+        also: measures to compute beside the published figures.
         beside: the values of figures that do not score moments (such as highlights), by run and by name of the figure.
         narrowing: selects the predictions that count, for example those in a query's pool of videos. None keeps all.
         progress: called with the name of the step, how much of it is done, and its total.
@@ -51,6 +52,11 @@ def score_benchmark(
     Raises:
         InputError: lists the problems of the truth and of all runs. Nothing is scored then.
     """
+    if not any(part.figures for part in benchmark.parts):
+        lacking = [run.file for name, run in runs.items() if not beside.get(name)]
+        message = f"{benchmark.name} scores clips: give files, and runs with `pred_saliency_scores`"
+        if lacking:
+            raise InputError([Problem(file, None, message) for file in lacking])
     only_highlights = _only_highlights(runs, beside)
     if only_highlights:
         _require_queries(truth, runs, benchmark.missing(asked))
@@ -97,7 +103,9 @@ def score_benchmark(
         for name, run in named.items():
             missing = _queries_without_entry(truth, run)
             of_runs[name] |= {"queries": len(truth.queries) - len(missing), "missing": missing}
-    return replace(first, warnings=warnings, setting=Setting(facts={"benchmark": facts}, of_run=of_runs))
+    own = {name: describe(measure) for _, settings in parts for name, measure in settings.own.items()}
+    setting = Setting(facts={"benchmark": facts} | ({"own_measures": own} if own else {}), of_run=of_runs)
+    return replace(first, warnings=warnings, setting=setting)
 
 
 def score_benchmark_in_pools(
@@ -105,7 +113,7 @@ def score_benchmark_in_pools(
     pooled: Pooled,
     runs: Mapping[str, Run],
     asked: Options,
-    also: Sequence[str] = (),
+    also: Sequence[AnyMeasure] = (),
     *,
     pools: str,
     progress: Progress | None = None,
@@ -126,7 +134,7 @@ def score_benchmark_in_pools(
 
 
 def require_only(
-    benchmark: Benchmark | None, *, asked: bool, truth: bool, pools: bool, also: Sequence[str] = ()
+    benchmark: Benchmark | None, *, asked: bool, truth: bool, pools: bool, also: Sequence[AnyMeasure] = ()
 ) -> None:
     """Refuse options that the benchmark itself decides, and files that it does not use.
 

@@ -127,6 +127,8 @@ def highlight_figures(mark: Callable[[Floats], Flags], domains: Sequence[str], f
         predicted, labelled = read_predicted_saliency(run), read_labels(truth)
         if not labelled:
             raise InputError.single(truth, said("has no labels of clips"))
+        if not predicted:
+            return {}
         values: dict[str, list[float]] = {domain: [] for domain in domains}
         for name, domain, labels in labelled:
             if domain not in values:

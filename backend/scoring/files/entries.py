@@ -62,7 +62,7 @@ def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:
 
 
 def parse_run_mapping(run: Mapping[Any, Any], file: str = "run", name: NameVideo = str) -> Run:
-    """Return a run from `{query: [[video, start, end, score], ...]}`.
+    """Return a run from `{query: [[video, start, end, score], ...]}`, where scores may be left out.
 
     A prediction may also be an object whose fields have any name that run files use. `name` returns a video's name for
     the id in a prediction. By default the id itself is the name.
@@ -159,6 +159,8 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
 def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run:
     """Return a run from predictions that are all objects or all lists `[video, start, end, score]`, like the first one.
 
+    If the first one is `[video, start, end]`, no prediction has a score, and their order counts.
+
     The fields of objects are called as `names` says. `name` returns a video's name for the id in a prediction.
 
     Raises:
@@ -167,8 +169,10 @@ def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run
     """
     first = next((item for group in groups for item in group.items), None)
 
+    width = 3 if isinstance(first, (list, tuple)) and len(first) == 3 else 4
+
     def read(items: list[object]) -> Raw:
-        return objects(items, names) if isinstance(first, Mapping) else lists(items)
+        return objects(items, names) if isinstance(first, Mapping) else lists(items, width)
 
     spans, score, problems = _columns_of(groups, file, read, name)
     run = Run(**spans, score=score)

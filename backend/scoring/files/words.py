@@ -71,18 +71,23 @@ def objects(items: list[object], names: Names) -> Raw:
     return video, _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
 
 
-def lists(items: list[object]) -> Raw:
+def lists(items: list[object], width: int = 4) -> Raw:
     """Convert predictions `[video, start, end, score]` to columns: video ids, starts, ends and scores.
+
+    With `width=3` they are `[video, start, end]`. Their scores are then -1, -2, ..., so that their order counts.
 
     Raises:
         ValueError: a prediction has a wrong structure; the message says what is wrong.
     """
-    if not _all_of(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
+    if not _all_of(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {width}:
+        if width == 3:
+            raise ValueError(said("is not [video, start, end], as the first prediction is"))
         raise ValueError(said("is not [video, start, end, score]"))
     rows = cast("list[Sequence[Any]]", items)
     # Not `zip`: with so many arguments the garbage collector visits every row again.
-    video, start, end, score = ([row[place] for row in rows] for place in range(4))
-    return video, _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
+    video, start, end, *score = ([row[place] for row in rows] for place in range(width))
+    scores = _floats(score[0], "score") if score else -np.arange(1.0, len(rows) + 1)
+    return video, _floats(start, "start"), _floats(end, "end"), scores
 
 
 def _all_of(kinds: set[type], bases: tuple[type, ...]) -> bool:

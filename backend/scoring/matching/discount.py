@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from backend.core.timespan import Floats
+from backend.scoring.gain import OwnGain
 from backend.scoring.matching.columns import Grades, Indices
 
 Gain = Literal["linear", "exp2"]
@@ -44,12 +45,14 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
     return sums
 
 
-def gains_of(relevance: Grades, gain: Gain) -> Floats:
-    """Return the gain of each relevance: the relevance itself, or 2**relevance - 1.
+def gains_of(relevance: Grades, gain: Gain | OwnGain) -> Floats:
+    """Return the gain of each relevance: the relevance itself, 2**relevance - 1, or a gain of the caller's own.
 
     >>> gains_of(np.array([0, 3]), "exp2").tolist(), gains_of(np.array([0.5]), "linear").tolist()
     ([0.0, 7.0], [0.5])
     """
+    if isinstance(gain, OwnGain):
+        return gain.of(relevance)
     if gain == "linear":
         return relevance.astype(np.float64)
     return np.ldexp(1.0, relevance) - 1.0 if relevance.dtype == np.int64 else np.exp2(relevance) - 1.0

@@ -6,9 +6,29 @@ from functools import cached_property
 import numpy as np
 
 from backend.core.timespan import Flags, Floats
-from backend.scoring.matching.columns import Grades, Indices
+from backend.scoring.gain import OwnGain
+from backend.scoring.matching.columns import Grades, Indices, Run, Truth
 from backend.scoring.matching.discount import Gain
 from backend.scoring.matching.greedy import Pairs, TruthIndex, beginnings, settle_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOrigin:
+    """The run and the truth that matches were made from: ids, names, times and scores, which only own measures need.
+
+    Attributes:
+        run: the run in rank order.
+        first: the position in the run of the first prediction that was matched.
+        truth: the truth.
+        index: its moments, sorted.
+        truth_query: the index in the truth of each of the Q queries, shape (Q,).
+    """
+
+    run: Run
+    first: int
+    truth: Truth
+    index: TruthIndex
+    truth_query: Indices
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,7 @@ class Matches:
         persistence: how likely a person reads on after each rank; used by RBP only.
         map_depth: how many predictions of each query count; used by mAP only.
         highest: the highest relevance of the scale; used by ERR only.
+        origin: the run and the truth themselves, for measures that a caller wrote.
     """
 
     queries: int
@@ -51,13 +72,14 @@ class Matches:
     ideal: Floats
     relevant: Indices
     irrelevant: Indices
-    gain: Gain
+    gain: Gain | OwnGain
     strict: bool
     min_relevance: float
     abandonment: str
     persistence: float
     map_depth: int
     highest: float
+    origin: MatchOrigin | None = None
 
     @property
     def relevance(self) -> Grades:

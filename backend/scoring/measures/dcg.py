@@ -17,17 +17,15 @@ Worked example: IoUs .2, .6, .4 give .2/1 + .6/log2(3) + .4/2.
 {'dcg@1': 0.2, 'dcg@3': 0.7785578521428744}
 """
 
-import numpy as np
-
 from backend.core.timespan import Floats
-from backend.scoring.matching.discount import discounted
+from backend.scoring.matching.discount import discounted, gains_of
 from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
     """Return DCG for each cut-off and query, at least 0, shape (cut-offs, 1, queries)."""
-    gains = matches.iou if matches.gain == "linear" else np.exp2(matches.iou) - 1.0
+    gains = gains_of(matches.iou, matches.gain)
     return discounted(matches.query, matches.rank, gains, matches.queries, cutoffs)[:, None]
 
 

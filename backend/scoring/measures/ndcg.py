@@ -30,6 +30,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from backend.core.timespan import Floats
+from backend.scoring.gain import OwnGain
 from backend.scoring.matching.columns import Grades, Indices, order_within
 from backend.scoring.matching.discount import Gain, discounted, gains_of
 from backend.scoring.matching.found import Matches
@@ -46,16 +47,18 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) 
     return ratio(dcgs, np.broadcast_to(matches.ideal[:, None], dcgs.shape))
 
 
-def dcg(query: Indices, rank: Indices, relevance: Grades, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
+def dcg(
+    query: Indices, rank: Indices, relevance: Grades, queries: int, cutoffs: Sequence[int], gain: Gain | OwnGain
+) -> Floats:
     """Return the discounted cumulative gain of ranked moments, shape (cut-offs, queries).
 
-    `gain` converts `relevance` to gains: `linear` (unchanged) or `exp2` (2**relevance - 1). The other arguments are
-    those of `discounted`.
+    `gain` converts `relevance` to gains: `linear` (unchanged), `exp2` (2**relevance - 1), or a gain of the caller's
+    own. The other arguments are those of `discounted`.
     """
     return discounted(query, rank, gains_of(relevance, gain), queries, cutoffs)
 
 
-def ideal_dcg(query: Indices, relevance: Grades, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
+def ideal_dcg(query: Indices, relevance: Grades, queries: int, cutoffs: Sequence[int], gain: Gain | OwnGain) -> Floats:
     """Return the DCG of each query's truth moments, sorted by falling relevance; shape (cut-offs, queries).
 
     >>> ideal_dcg(np.array([0, 0, 1]), np.array([2, 4, 3]), 3, [1], "linear").tolist()

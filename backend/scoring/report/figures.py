@@ -10,11 +10,12 @@ from typing import Any
 
 from backend.core.atomic_output import new_files
 from backend.core.errors import InputError
-from backend.scoring.drawing import PALETTE, Specification, channel, heading, save
-from backend.scoring.measures import measure_of
-from backend.scoring.report.parts import Picture, by_cutoff_picture, order_picture
+from backend.scoring.drawing import PALETTE, Chart, Specification, channel, heading, save
+from backend.scoring.report.parts import PICTURES, Picture, by_cutoff_picture, order_picture
+from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.errors import OWN, POOL, bars
 from backend.scoring.views.ranking import sentence
+from backend.scoring.views.table import named_keys
 
 _WIDE = 110
 """Characters in a line of the subtitle."""
@@ -41,9 +42,34 @@ def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
         save(chart, part / path.name)
 
 
+def chart_of(board: Scoreboard, name: str | None = None, key: str | None = None) -> Chart:
+    """Return a chart of the report, to show in a notebook or to save.
+
+    Args:
+        board: the scores.
+        name: the chart: `by-k` (the means by cut-off), `order` (the order of runs under each measure), `queries` (the
+            two best runs, query by query) or `iou` (how close each query's best prediction comes). None takes the first
+            of these that has something to show.
+        key: the measure shown, such as `ndcg@20,0.5`; None takes the main one (`focus`).
+
+    Raises:
+        InputError: there is no such chart or measure, or nothing for the chart to show.
+    """
+    summary, focus = board.summary(), board.focus if key is None else key
+    if focus not in board.settings.keys:
+        raise InputError.single("key", f"{focus!r} is not one of {', '.join(board.settings.keys)}")
+    if name is not None and name not in PICTURES:
+        raise InputError.single("plot", f"{name!r} is not one of {', '.join(PICTURES)}")
+    for draw in PICTURES.values() if name is None else [PICTURES[name]]:
+        if picture := draw(board, summary, focus):
+            return Chart(picture.title, _with_title(picture, summary))
+    shown = ", ".join(other for other, draw in PICTURES.items() if draw(board, summary, focus))
+    raise InputError.single("plot", f"{name} has nothing to show for {focus} of these runs; these have: {shown}")
+
+
 def _by_k(summary: Mapping[str, Any]) -> Specification:
     focus = summary["focus"]
-    if measure_of(focus).depth:
+    if named_keys(summary, [focus])[focus].measure.depth:
         why = f"{focus} has no cut-off: put a measure with cut-offs first, such as --measure recall --k 1,5,10"
     else:
         why = f"{focus} has only one cut-off: give several, such as --k 1,5,10,20,50,100"
@@ -63,6 +89,10 @@ def _titled(picture: Picture | None, summary: Mapping[str, Any], name: str, why:
     """
     if picture is None:
         raise InputError.single("--chart", f"{name} would be empty: {why}")
+    return _with_title(picture, summary)
+
+
+def _with_title(picture: Picture, summary: Mapping[str, Any]) -> Specification:
     subtitle = wrap(picture.caption, _WIDE) + wrap(sentence(summary), _WIDE)
     return picture.chart | {"background": "white", "title": heading(picture.title, subtitle)}
 

@@ -3,7 +3,7 @@
 Reads and writes nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +16,7 @@ from backend.core.timespan import Floats
 from backend.scoring.drawing import PALETTE, Specification, channel
 from backend.scoring.fates import best_iou_of_queries
 from backend.scoring.files.facts import Facts
-from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.scoreboard import Scoreboard, ScoredRun
 from backend.scoring.views.curves import Order, Point, by_cutoff, leaders, orders, short_names
 from backend.scoring.views.errors import examples, fates_of_grades, outcomes, percent
 from backend.scoring.views.ranking import figures, means, ranking
@@ -301,32 +301,51 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
     If `key` is None, the measure is the scoreboard's main one (`focus`).
     """
     focus, summary = key or board.focus, board.summary()
-    runs = [run for run in board.runs if run.name in {leader["name"] for leader in leaders(summary, focus)}]
-    suffix = ""
-    if len(runs) < len(board.runs):
-        suffix = said(" The best {n} of {runs} runs are shown.", n=len(runs), runs=len(board.runs))
-    pictures = [
-        picture for picture in (by_cutoff_picture(summary, focus, suffix), order_picture(summary, focus)) if picture
-    ]
+    return [picture for draw in PICTURES.values() if (picture := draw(board, summary, focus))]
+
+
+def _shown_runs(board: Scoreboard, summary: Mapping[str, Any], focus: str) -> tuple[list[ScoredRun], str]:
+    """Return the runs that a chart has colours for, and a sentence for its caption if these are not all."""
+    names = {leader["name"] for leader in leaders(summary, focus)}
+    runs = [run for run in board.runs if run.name in names]
+    if len(runs) == len(board.runs):
+        return runs, ""
+    return runs, said(" The best {n} of {runs} runs are shown.", n=len(runs), runs=len(board.runs))
+
+
+def _cutoffs(board: Scoreboard, summary: Mapping[str, Any], focus: str) -> Picture | None:
+    return by_cutoff_picture(summary, focus, _shown_runs(board, summary, focus)[1])
+
+
+def _order(_: Scoreboard, summary: Mapping[str, Any], focus: str) -> Picture | None:
+    return order_picture(summary, focus)
+
+
+def _two_best(board: Scoreboard, _: Mapping[str, Any], focus: str) -> Picture | None:
     queries, values = board.shared(focus)
-    if sum(not run.upper_bound for run in board.runs) > 1 and len(queries):
-        best, other = board.falling(values)[:2]
-        gap = values[best] - values[other]
-        first, second = board.runs[best].name, board.runs[other].name
-        caption = said(
-            "{measure} of {first} minus that of {second}, for each query, sorted: the first is better in {better:,} "
-            "queries, the second in {worse:,}, equal in {equal:,}.",
-            measure=focus,
-            first=first,
-            second=second,
-            better=int((gap > 0).sum()),
-            worse=int((gap < 0).sum()),
-            equal=int((gap == 0).sum()),
-        )
-        names = short_names([first, second])
-        colors = (PALETTE[best % len(PALETTE)], PALETTE[other % len(PALETTE)])
-        chart = differences(gap, f"{names[first]} − {names[second]}", colors)
-        pictures.append(Picture(said("The two best runs, query by query"), caption, chart))
+    if sum(not run.upper_bound for run in board.runs) < 2 or not len(queries):
+        return None
+    best, other = board.falling(values)[:2]
+    gap = values[best] - values[other]
+    first, second = board.runs[best].name, board.runs[other].name
+    caption = said(
+        "{measure} of {first} minus that of {second}, for each query, sorted: the first is better in {better:,} "
+        "queries, the second in {worse:,}, equal in {equal:,}.",
+        measure=focus,
+        first=first,
+        second=second,
+        better=int((gap > 0).sum()),
+        worse=int((gap < 0).sum()),
+        equal=int((gap == 0).sum()),
+    )
+    names = short_names([first, second])
+    colors = (PALETTE[best % len(PALETTE)], PALETTE[other % len(PALETTE)])
+    chart = differences(gap, f"{names[first]} − {names[second]}", colors)
+    return Picture(said("The two best runs, query by query"), caption, chart)
+
+
+def _closest(board: Scoreboard, summary: Mapping[str, Any], focus: str) -> Picture | None:
+    runs, suffix = _shown_runs(board, summary, focus)
     k = max(board.settings.k)
     ious = {run.label: best_iou_of_queries(board.key, board.meeting(run)) for run in runs}
     near = joined(
@@ -342,8 +361,19 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
         near=near,
         told=suffix,
     )
-    pictures.append(Picture(said("How close the best prediction comes"), caption, best_iou(ious, k)))
-    return pictures
+    return Picture(said("How close the best prediction comes"), caption, best_iou(ious, k))
+
+
+PICTURES: Mapping[str, Callable[[Scoreboard, Mapping[str, Any], str], Picture | None]] = {
+    "by-k": _cutoffs,
+    "order": _order,
+    "queries": _two_best,
+    "iou": _closest,
+}
+"""The functions that draw the charts of a scoreboard, from it, its summary and the measure shown.
+
+They return None where there is nothing to show.
+"""
 
 
 def by_cutoff_picture(summary: Mapping[str, Any], key: str, suffix: str = "") -> Picture | None:

@@ -3,6 +3,9 @@
 Every function works on arrays whose last axis is the queries. Random numbers come from a seed that the caller reports.
 The random samples of queries and the random signs depend only on the seed and the number of queries. So a run's
 interval does not depend on the other runs and measures that are compared.
+
+Queries about one video or show are not independent. With `clusters`, whole clusters of queries are drawn and have their
+signs flipped together.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -13,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.core.timespan import Floats
+from backend.scoring.matching.columns import Indices
 from backend.scoring.statistics.distributions import TIE, two_sided_p
 
 RESAMPLES = 10_000
@@ -50,32 +54,54 @@ class Comparison:
     reason: str = ""
 
 
-def bootstrap_means(values: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+def bootstrap_means(
+    values: Floats, *, resamples: int = RESAMPLES, seed: int = 0, clusters: Indices | None = None
+) -> Floats:
     """Return the means of `resamples` samples of the queries, drawn with replacement: shape (resamples, ...).
 
     Each row of the result uses the same sample of queries for all runs and measures in `values`. So differences between
     the entries of a row are paired. Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6
     and 13.
 
+    With C clusters, a sample is C clusters drawn with replacement, each with all its queries. Its mean is over these
+    queries, so samples differ in size. Source: Davison and Hinkley, Bootstrap Methods and their Application (1997),
+    section 3.8.
+
     Args:
         values: shape (..., queries), at least one query.
         resamples: the number of samples.
         seed: the seed of the generator.
+        clusters: the number of each query's cluster, 0..C-1, shape (queries,); None draws single queries.
     """
     queries = values.shape[-1]
     flat = values.reshape(-1, queries)
     centre = flat.mean(axis=1)
     deviations = (flat - centre[:, None]).T
+    sizes = np.ones(queries)
+    if clusters is not None:
+        deviations, sizes = sums_of(deviations.T, clusters).T, np.bincount(clusters).astype(np.float64)
+    units = len(sizes)
     generator = _generator(seed, 0)
     means = np.empty((resamples, len(flat)))
-    for rows in _blocks(resamples, queries):
-        weights = np.empty((rows.stop - rows.start, queries))
-        for part in _blocks(len(weights), queries, _IN_CACHE):
-            drawn = generator.integers(0, queries, (part.stop - part.start, queries))
-            drawn += np.arange(len(drawn))[:, None] * queries
+    for rows in _blocks(resamples, units):
+        weights = np.empty((rows.stop - rows.start, units))
+        for part in _blocks(len(weights), units, _IN_CACHE):
+            drawn = generator.integers(0, units, (part.stop - part.start, units))
+            drawn += np.arange(len(drawn))[:, None] * units
             weights[part] = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
-        means[rows] = centre + weights @ deviations / queries
+        means[rows] = centre + weights @ deviations / (weights @ sizes)[:, None]
     return means.reshape(resamples, *values.shape[:-1])
+
+
+def sums_of(values: Floats, clusters: Indices) -> Floats:
+    """Return the sum of each cluster's values, shape (..., C), from values of shape (..., queries).
+
+    >>> sums_of(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 0])).tolist()
+    [5.0, 2.0]
+    """
+    flat = values.reshape(-1, values.shape[-1])
+    sums = np.stack([np.bincount(clusters, row) for row in flat]) if len(flat) else np.empty((0, clusters.max() + 1))
+    return np.asarray(sums.reshape(*values.shape[:-1], -1), dtype=np.float64)
 
 
 def percentile_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -177,8 +203,12 @@ def compare(
     seed: int = 0,
     level: float = 0.95,
     means: Floats | None = None,
+    clusters: Indices | None = None,
 ) -> list[list[Comparison]]:
     """Compare pairs of runs under every measure. Holm's adjustment is over the pairs of one measure.
+
+    With clusters, the sign-flip test flips the signs of a cluster's differences together. The t-test, which takes
+    queries as independent, is then left out.
 
     Args:
         values: shape (measures, runs, queries).
@@ -186,7 +216,8 @@ def compare(
         resamples: number of bootstrap samples, and of sign patterns beyond 20 queries.
         seed: the seed of both.
         level: the confidence level of the interval of the difference.
-        means: the result of `bootstrap_means` for these values, resamples and seed, if the caller has it already.
+        means: the result of `bootstrap_means` for these values, resamples, seed and clusters, if the caller has it.
+        clusters: the number of each query's cluster, 0..C-1, shape (queries,); None if queries are independent.
 
     Returns:
         A list for each measure, with a comparison for each of `pairs` in their order.
@@ -197,12 +228,13 @@ def compare(
         return [list(empty) for _ in range(measures)]
     first, second = np.array(pairs).T
     if means is None:
-        means = bootstrap_means(values, resamples=resamples, seed=seed)
+        means = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters)
+    units = queries if clusters is None else int(clusters.max()) + 1
     result = []
     # Take several measures at once: fewer draws of signs, and fewer but larger matrix products.
     for block in _blocks(measures, len(pairs) * queries):
         differences = values[block][:, first] - values[block][:, second]
-        p = sign_flip_p(differences, flips=resamples, seed=seed)
+        p = sign_flip_p(differences if clusters is None else sums_of(differences, clusters), flips=resamples, seed=seed)
         t, p_t = paired_t(differences)
         for n, measure in enumerate(range(block.start, block.stop)):
             samples = means[:, measure, first] - means[:, measure, second]
@@ -219,7 +251,13 @@ def compare(
                 "losses": (differences[n] < -TIE).sum(axis=1),
             }
             columns["low"], columns["high"] = percentile_interval(samples, level)
-            result.append([_comparison(pair, i, columns, queries) for i, pair in enumerate(pairs)])
+            compared = [_comparison(pair, i, columns, queries) for i, pair in enumerate(pairs)]
+            if clusters is not None:
+                why = "no t-test: it takes queries as independent"
+                compared = [
+                    replace(one, t=None, p_t=None, exact=units <= EXACT_QUERIES, reason=why) for one in compared
+                ]
+            result.append(compared)
     return result
 
 

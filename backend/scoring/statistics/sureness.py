@@ -3,9 +3,10 @@
 Reads and writes nothing. `resampling` computes the statistics.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from backend.core.errors import InputError
 from backend.core.messages import said
 from backend.core.progress import Progress
 from backend.core.timespan import Floats
-from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.breakdown import AnyGroups, Breakdown
+from backend.scoring.matching.columns import Indices
+from backend.scoring.scoreboard import Scoreboard, ScoredRun
 from backend.scoring.statistics.resampling import (
     RESAMPLES,
     Comparison,
@@ -31,15 +34,16 @@ _LONG_NAMES = {"low": "difference_low", "high": "difference_high"}
 
 @dataclass(frozen=True, slots=True)
 class Sureness:
-    """The options of the statistics: the run to compare with, and the number and random seed of the resamples.
-
-    If `baseline` is None, there are intervals but no comparisons.
-    """
+    """The options of the statistics: which runs to compare, and how to draw the resamples."""
 
     baseline: str | None = None
-    """The run with which the others are compared; None gives intervals only."""
+    """The run with which the others are compared, if any."""
     resamples: int = RESAMPLES
     seed: int = 0
+    pairs: Literal["all"] | None = None
+    """`all` compares every run with every other."""
+    clusters: AnyGroups | None = None
+    """A property, such as `video`, whose groups of queries are drawn as a whole; None draws single queries."""
 
 
 def check(board: Scoreboard, asked: Sureness) -> None:
@@ -55,6 +59,8 @@ def check(board: Scoreboard, asked: Sureness) -> None:
         raise InputError.single("resamples", f"{asked.resamples} is not at least 1")
     if asked.seed < 0:
         raise InputError.single("seed", f"{asked.seed} is below 0")
+    if asked.pairs not in ("all", None):
+        raise InputError.single("pairs", f"{asked.pairs!r} is not 'all' or None")
 
 
 def add_statistics(
@@ -62,6 +68,7 @@ def add_statistics(
     board: Scoreboard,
     asked: Sureness,
     *,
+    by: Sequence[Breakdown] = (),
     progress: Progress | None = None,
 ) -> None:
     """Add the statistics that `asked` describes to a scoreboard's summary, for every measure.
@@ -69,19 +76,24 @@ def add_statistics(
     Every run gets `intervals` (`{measure: {"low", "high"}}`): 95 % percentile bootstrap intervals over the queries that
     count for it. With a baseline, every other run gets `comparison` (`{measure: {"difference", ...}}`): the run minus
     the baseline, over the queries that count for all runs. Holm's adjustment is over the comparisons of a measure.
+    With `pairs="all"` the summary gets `pairs`: `{"first", "second", "comparison"}` for every two runs, where Holm's
+    adjustment is over all pairs. The groups of the breakdowns `by`, which the summary must have, get `intervals` too.
 
     The summary gets `baseline` and `statistics`. The latter holds the level, resamples, seed and number of queries
     compared. Its `groups` are the runs that do not differ significantly by the summary's main measure (`focus`),
     adjusted by Holm over all pairs.
 
     Raises:
-        InputError: the baseline is no run, there are too few resamples, or the seed is negative.
+        InputError: the baseline is no run, there are too few resamples, the seed is negative, or all queries are in one
+            cluster.
     """
     check(board, asked)
     keys = list(board.settings.keys)
     shared, values = board.shared_of(keys)  # queries that count for all runs
     queries = len(shared)
-    options = {"resamples": asked.resamples, "seed": asked.seed}
+    cluster = None if asked.clusters is None else board.breakdown(asked.clusters, option="clusters")
+    draws = _Draws(asked.resamples, asked.seed, None if cluster is None else cluster.clusters())
+    options = draws.options(shared)
     steps = iter(range(1, 4))
 
     def advance() -> None:
@@ -95,12 +107,15 @@ def add_statistics(
         bounds = percentile_interval(means) if same_queries else None
         for number, (run, entry) in enumerate(zip(board.runs, summary["runs"], strict=True)):
             if bounds is not None:
-                low, high = (side[:, number] for side in bounds)
+                entry["intervals"] = _bounds(keys, *(side[:, number] for side in bounds))
             elif run.values.shape[1]:
-                low, high = percentile_interval(bootstrap_means(run.values[:, np.argsort(run.query)], **options))
-            else:
-                continue
-            entry["intervals"] = {key: {"low": float(low[n]), "high": float(high[n])} for n, key in enumerate(keys)}
+                entry["intervals"] = draws.intervals(keys, run, np.arange(len(run.query)))
+            for part in by:
+                group = part.group[run.query]
+                for of_group, name in enumerate(part.names):
+                    chosen = np.flatnonzero(group == of_group)
+                    if draws.units(run.query[chosen]) > 1:
+                        entry["by"][part.by]["groups"][name]["intervals"] = draws.intervals(keys, run, chosen)
     advance()
     names = [run.name for run in board.runs]
     if asked.baseline is not None and queries:
@@ -108,9 +123,14 @@ def add_statistics(
         others = [number for number in range(len(names)) if number != base]
         comparisons = compare(values, [(other, base) for other in others], means=means, **options)
         for place, other in enumerate(others):
-            summary["runs"][other]["comparison"] = {
-                key: _comparison_fields(comparisons[n][place]) for n, key in enumerate(keys)
-            }
+            summary["runs"][other]["comparison"] = _of_pair(keys, comparisons, place)
+    if asked.pairs and queries:
+        pairs = list(combinations(range(len(names)), 2))
+        comparisons = compare(values, pairs, means=means, **options)
+        summary["pairs"] = [
+            {"first": names[first], "second": names[second], "comparison": _of_pair(keys, comparisons, place)}
+            for place, (first, second) in enumerate(pairs)
+        ]
     advance()
     summary["baseline"] = asked.baseline
     summary["statistics"] = {
@@ -120,11 +140,55 @@ def add_statistics(
         "queries": queries,
         "groups": _groups(board, values, means, options) if queries else [],
     }
+    if cluster is not None:
+        summary["statistics"]["clusters"] = {"by": cluster.by, "count": draws.units(shared)}
     summary["statistics"]["notes"] = _notes(summary, board)
     advance()
 
 
-def _groups(board: Scoreboard, all_values: Floats, all_means: Floats, options: dict[str, int]) -> list[list[str]]:
+class _Options(TypedDict):
+    """How samples of queries are drawn; see `bootstrap_means`."""
+
+    resamples: int
+    seed: int
+    clusters: Indices | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """How samples of queries are drawn. `cluster` has the cluster of each query of the truth, if there are any."""
+
+    resamples: int
+    seed: int
+    cluster: Indices | None
+
+    def options(self, query: Indices) -> _Options:
+        """Return the arguments of `bootstrap_means` for values at these queries, indices in the truth."""
+        own = None
+        if self.cluster is not None:
+            own = np.unique(self.cluster[query], return_inverse=True)[1].astype(np.int64)
+        return {"resamples": self.resamples, "seed": self.seed, "clusters": own}
+
+    def units(self, query: Indices) -> int:
+        """Return of how many clusters these queries are, or how many queries there are."""
+        return len(query) if self.cluster is None else len(np.unique(self.cluster[query]))
+
+    def intervals(self, keys: Sequence[str], run: ScoredRun, chosen: Indices) -> dict[str, dict[str, float]]:
+        """Return the intervals of a run's means over some of its queries, positions in `run.query`."""
+        chosen = chosen[np.argsort(run.query[chosen])]
+        samples = bootstrap_means(run.values[:, chosen], **self.options(run.query[chosen]))
+        return _bounds(keys, *percentile_interval(samples))
+
+
+def _bounds(keys: Sequence[str], low: Floats, high: Floats) -> dict[str, dict[str, float]]:
+    return {key: {"low": float(low[n]), "high": float(high[n])} for n, key in enumerate(keys)}
+
+
+def _of_pair(keys: Sequence[str], comparisons: Sequence[Sequence[Comparison]], place: int) -> dict[str, Any]:
+    return {key: _comparison_fields(comparisons[n][place]) for n, key in enumerate(keys)}
+
+
+def _groups(board: Scoreboard, all_values: Floats, all_means: Floats, options: _Options) -> list[list[str]]:
     """Return the largest groups of runs that do not differ significantly, each with the best run first.
 
     They are compared by the main measure of the scoreboard (`focus`).
@@ -168,6 +232,23 @@ def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:
                 baseline=summary["baseline"],
                 queries=facts["queries"],
                 resamples=facts["resamples"],
+            )
+        )
+    if "pairs" in summary:
+        notes.append(
+            said(
+                "Pairs: first run minus second, p by sign-flip randomisation, adjusted by Holm over the {n} pairs of a "
+                "measure.",
+                n=len(summary["pairs"]),
+            )
+        )
+    if clusters := facts.get("clusters"):
+        notes.append(
+            said(
+                "Queries were drawn, and their signs flipped, in {count:,} whole clusters by {by}. The t-test, which "
+                "takes queries as independent, was left out.",
+                count=clusters["count"],
+                by=clusters["by"],
             )
         )
     groups = [", ".join(group) for group in facts["groups"] if len(group) > 1]

@@ -130,6 +130,23 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     return Scored(key, tuple(runs), settings, table, warnings, inputs.videos)
 
 
+def _durations_of(path: Path) -> Mapping[str, float]:
+    """Return the duration of each video, in seconds, from a video map; each video must have one.
+
+    Raises:
+        InputError: names each video without a duration and its row, counted over all splits of the map.
+    """
+    videos = read_videos(path)
+    problems = [
+        Problem(str(path), row, f"video {name!r} has no duration in seconds")
+        for row, name in enumerate(videos.values(), 1)
+        if name not in videos.durations
+    ]
+    if problems:
+        raise InputError(problems)
+    return videos.durations
+
+
 def agreement_study(inputs: StudyInputs) -> Study:
     """Compute Kendall's tau-b between the orders of systems under every two measures.
 
@@ -194,7 +211,7 @@ def noise_study(
         raise InputError.single("sigma", "give at least one, such as 1")
     scored = read_and_score(inputs)
     truth, warnings = scored.key.truth, list(scored.warnings)
-    known_s = {} if scored.videos is None else read_videos(scored.videos).durations
+    known_s = {} if scored.videos is None else _durations_of(scored.videos)
     unknown = sum(video not in known_s for video in truth.videos)
     if unknown:
         warnings.append(

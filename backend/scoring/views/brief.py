@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.scoring.measures import MEASURES, measure_of
+from backend.scoring.measures import MEASURES
 from backend.scoring.presets import PRESETS
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.ranking import means
@@ -38,7 +38,7 @@ def in_brief(summary: Mapping[str, Any]) -> dict[str, Any]:
     if "splits" in summary:
         return {**summary, "splits": {split: in_brief(part) for split, part in summary["splits"].items()}}
     name = "recall" if "pool" in summary else "ndcg"
-    keys = {key for key in keys_of(summary) if measure_of(key).name == name}
+    keys = {key for key in keys_of(summary) if key.partition("@")[0] == name}
     if "benchmark" in summary or not keys:
         return dict(summary)
 
@@ -53,16 +53,22 @@ def left_out(summary: Mapping[str, Any], brief: Mapping[str, Any]) -> list[str]:
     """Return the names of the measures that are in `summary` and not in `brief`, the result of `in_brief`."""
     parts = zip(*(source.get("splits", {"": source}).values() for source in (summary, brief)), strict=True)
     keys = [key for whole, part in parts for key in keys_of(whole) if key not in keys_of(part)]
-    return list(dict.fromkeys(measure_of(key).name for key in keys))
+    return list(dict.fromkeys(key.partition("@")[0] for key in keys))
 
 
 def doubts(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
     """Return the warnings that a reader needs before trusting the scores of a summary, one sentence each."""
-    lines = [*_missing(summary), *_not_judged(summary), *_unknown_videos(summary, board), *comparability_notes(summary)]
+    lines = [
+        *missing_queries(summary),
+        *_not_judged(summary),
+        *_unknown_videos(summary, board),
+        *comparability_notes(summary),
+    ]
     return [*lines, *(f"Warning: {text}" for text in summary["warnings"])]
 
 
-def _missing(summary: Mapping[str, Any]) -> list[str]:
+def missing_queries(summary: Mapping[str, Any]) -> list[str]:
+    """Return a line for each run that lacks queries of the truth: how many, and whether they count 0."""
     skips = summary["options"].get("missing", PRESETS[summary["preset"]].missing) != "zero"
     count = "are left out" if skips else "count 0"
     lines = []

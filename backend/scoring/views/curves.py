@@ -62,7 +62,7 @@ def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]
     family = [
         (int(entry.k), entry)
         for entry in named_keys(summary).values()
-        if entry.measure is chosen.measure and entry.k and all(entry.key in run["measures"] for run in runs)
+        if entry.measure.name == chosen.measure.name and entry.k and all(entry.key in run["measures"] for run in runs)
     ]
     if len({k for k, _ in family}) < 2:
         return []

@@ -102,6 +102,9 @@ _NOTES = {
     "show of a query's most relevant moment (the first of equals)": said(
         "Show of a query's most relevant moment (the first of equals)."
     ),
+    "video of a query's most relevant moment (the first of equals)": said(
+        "Video of a query's most relevant moment (the first of equals)."
+    ),
     "highest relevance of a query's moments": said("Highest relevance of a query's moments."),
 }
 """The notes on groups that pages offer, as sentences. The keys are the notes as a summary holds them."""

@@ -16,6 +16,7 @@ from typing import Any
 from backend.core.messages import joined, said_n
 from backend.scoring.measure import AVERAGE, Measure
 from backend.scoring.measures import measure_of
+from backend.scoring.own_measures import described
 from backend.scoring.presets import PRESETS
 from backend.scoring.statistics.sureness import APART
 from backend.scoring.upper_bound import run_label
@@ -67,9 +68,10 @@ def named_keys(summary: Mapping[str, Any], keys: Iterable[str] | None = None) ->
     By default these are all keys for which the summary has means.
     """
     iou_compare = summary["options"].get("iou_compare", PRESETS[summary["preset"]].iou_compare)
-    result = {}
+    result, own = {}, summary.get("own_measures", {})
     for key in keys_of(summary) if keys is None else keys:
-        measure = measure_of(key)
+        name = key.partition("@")[0]
+        measure = described(name, own[name]) if name in own else measure_of(key)
         result[key] = NamedKey(key, measure, *measure.read(key), iou_compare)
     return result
 

@@ -85,14 +85,20 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
     tested = {split for split, run in alone if run.get("comparison")}
     if tested:
         sizes = " / ".join(f"{part['statistics']['queries']:,}" for split, part in parts if split in tested)
-        left = "; means over seeds are not tested" if seeds[-1] > 1 else ""
+        left = _clusters(parts) + ("; means over seeds are not tested" if seeds[-1] > 1 else "")
         notes.append(
             f"†↑ above and †↓ below {first['baseline']}: p < {APART:g} by sign-flip randomisation over the {sizes} "
             f"queries that count for every run, Holm over the comparisons of a measure{left}"
         )
     if shown.intervals and any("intervals" in run for _, run in alone):
-        notes.append("In brackets: 95 % percentile bootstrap over queries")
+        notes.append("In brackets: 95 % percentile bootstrap over queries" + _clusters(parts))
     return [f"{sentence}." for sentence in notes]
+
+
+def _clusters(parts: Sequence[tuple[str, Summary]]) -> str:
+    """Return a text that says in which clusters queries were drawn; empty if they were drawn one by one."""
+    clusters = {part.get("statistics", {}).get("clusters", {}).get("by") for _, part in parts} - {None}
+    return f", in whole clusters by {', '.join(sorted(clusters))}" if clusters else ""
 
 
 def _fewer(rows: Sequence[Row], most: int) -> str:

@@ -4,13 +4,13 @@ A migration is never edited after a release. To add one, add a file. docs/schema
 
 Which rows may change:
 - Most tables hold original records; rows are only added to them.
-- `consensus` (the verdict on each pair) and `agenda` (the batches with free seats) are derived from other tables.
-  They may be deleted and rebuilt at any time.
+- `consensus` (the verdict on each pair) and `agenda` (the batches that still need annotators) are derived from other
+  tables. They may be deleted and rebuilt at any time.
 - A row of `seat` is one annotator's place on a pair. It changes when an annotator takes the place, gives it back, or
   grades the pair.
 - A row of `skip` or `example` changes once, when it ends.
-- A row of `exam` changes when its answer key is known (its items change then too), when its answers are used, and when
-  it ends.
+- A row of `exam` changes when its answer key is stored, when its answers become judgements, and when it ends. The
+  answer key also changes the rows of the exam's items.
 - The explanation of an exam item may be reworded. An attempt at an exam records when it was handed in and when its
   result was read.
 - `campaign` has one row, with the settings of the campaign.

@@ -1,4 +1,4 @@
-"""Store ground truths, and runs (ranked results of search systems), as columns of values."""
+"""Add tables for ground truths and runs (ranked results of search systems), each stored as arrays of numbers."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -38,5 +38,5 @@ RUNS = ";\n".join(
 
 @migrations()
 def m006_runs(db: SqliteDatabase) -> None:
-    """Store ground truths, and runs (ranked results of search systems), as columns of values."""
+    """Add tables for ground truths and runs (ranked results of search systems), each stored as arrays of numbers."""
     run(db, RUNS)

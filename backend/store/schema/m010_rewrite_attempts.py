@@ -1,4 +1,4 @@
-"""Record requests to language models, their answers, and how many attempts a rewrite took."""
+"""Record requests to language models, their answers, and how many attempts the rewrite of a caption took."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -31,7 +31,7 @@ CREATE TABLE rewrite_answer (
 
 @migrations()
 def m010_rewrite_attempts(db: SqliteDatabase) -> None:
-    """Record requests to language models, their answers, and how many attempts a rewrite took."""
+    """Record requests to language models, their answers, and how many attempts the rewrite of a caption took."""
     db.conn.execute(ATTEMPTS)
     db.conn.execute(ONE_BEFORE)
     run(db, ANSWERS)

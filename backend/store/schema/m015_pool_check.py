@@ -1,7 +1,7 @@
-"""Add the manual check of retrieval pools: the videos in which a query is searched, positives and negatives.
+"""Add the manual check of retrieval pools. A pool is the set of videos in which one query is searched.
 
-Queries are drawn at random from a file of pools. For each video, the database has whether the pool lists it as
-positive (it matches the query) or negative.
+Queries are drawn at random from a file of pools. For each video, the database has whether the pool lists it as positive
+(it matches the query) or negative.
 """
 
 from backend.store.engine import SqliteDatabase
@@ -32,9 +32,9 @@ CREATE TABLE pool_place (
 
 @migrations()
 def m015_pool_check(db: SqliteDatabase) -> None:
-    """Add the tables of a manual check of retrieval pools: the drawn queries, and each video's part in its pool.
+    """Add tables for the manual check of retrieval pools: the drawn queries, and the videos in the pool of each query.
 
-    The part of a video is positive (it matches the query) or negative.
+    For each video, the table has whether the pool lists it as positive (it matches the query) or negative.
     """
     run(db, POOL_CHECK)
     forbid_changes(db, ("pool_check", "pool_place"))

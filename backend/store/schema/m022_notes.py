@@ -1,4 +1,7 @@
-"""Add notes that people write with a grade or an answer, and leads' replies."""
+"""Add notes that people write with a grade or with an answer in an exam or calibration round, and leads' replies.
+
+In a calibration round everybody grades the same few pairs to discuss them.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -48,6 +51,6 @@ CREATE VIEW standing_note AS
 
 @migrations()
 def m022_notes(db: SqliteDatabase) -> None:
-    """Add notes with grades and answers, leads' replies to them, and which replies the author has read."""
+    """Add notes with grades and exam answers, leads' replies to notes on grades, and a record of read replies."""
     run(db, NOTES)
     forbid_changes(db, ("note", "answer_note", "note_reply", "reply_read"))

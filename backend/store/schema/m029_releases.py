@@ -1,4 +1,4 @@
-"""Give releases of the project's results names and notes, and keep their files."""
+"""Store a name, notes and a file for each release. A release is a frozen copy of the project's results."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -16,6 +16,6 @@ CREATE UNIQUE INDEX release_name ON "release" (name)
 
 @migrations()
 def m029_releases(db: SqliteDatabase) -> None:
-    """Give releases of the project's results names and notes, and keep their files."""
+    """Store a name, notes and a file for each release; name the existing releases `release-1` and so on."""
     run(db, NAMED)
     forbid_changes(db, ("release",))

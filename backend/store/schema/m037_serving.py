@@ -1,6 +1,6 @@
-"""Store what server processes of a project share: sign-in attempts, open grading pages, drafts, and a job.
+"""Store what server processes share: sign-in attempts, open grading pages, drafts, and the running background job.
 
-A draft is what a person had typed when their session ended. The job is the one that runs in the background.
+A draft is what a person had typed when their session ended.
 """
 
 from backend.store.engine import SqliteDatabase
@@ -60,5 +60,5 @@ CREATE TABLE long_work (
 
 @migrations()
 def m037_serving(db: SqliteDatabase) -> None:
-    """Store what server processes of a project share: sign-in attempts, open grading pages, drafts, and a job."""
+    """Store what server processes share: sign-in attempts, open grading pages, drafts, and the background job."""
     run(db, SERVING)

@@ -1,7 +1,7 @@
-"""Add the campaign's secret, and a random key for each exam attempt, so that nobody can predict orders.
+"""Add a campaign secret and a key for each exam attempt, so that nobody can predict which pair comes next.
 
-The secret is random bytes that decide the order of each annotator's work. The key decides the order of questions in an
-exam attempt. Before, this order followed from the attempt's public name.
+The secret is random bytes that decide the order of each annotator's work. The key is random too, and decides the order
+of questions in an exam attempt. Before, the order of questions followed from the attempt's public name.
 """
 
 from backend.store.engine import SqliteDatabase

@@ -43,6 +43,6 @@ CREATE INDEX known_browser_person ON known_browser (annotator_id, known_at)
 
 @migrations()
 def m041_bounds(db: SqliteDatabase) -> None:
-    """Record when annotators were handed a pair, wrong passwords, and the browsers on which people signed in."""
+    """Record when each pair was handed to an annotator; count wrong passwords; record the browsers of each person."""
     run(db, CLAIMED)
     run(db, SIGN_IN)

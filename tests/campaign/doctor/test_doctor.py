@@ -148,6 +148,11 @@ BROKEN: list[tuple[str, set[str]]] = [
         {"number of seats", "escalations"},
     ),
     (f"UPDATE seat SET closed = 1 WHERE seat_no = 2 AND pair_id = ({UNTOUCHED})", {"closed seats"}),
+    (
+        "INSERT INTO personal_token (annotator_id, token_key, secret_hash, name, scope, created_at, expires_at) "
+        f"VALUES (2, '{'k' * 12}', '{'0' * 64}', 'for ever', 'read', 1, 367 * 86400)",
+        {"tokens"},
+    ),
     (f"UPDATE seat SET repeat = 1 WHERE seat_no = 2 AND pair_id = ({SETTLED})", {"one person once"}),
     (
         f"INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, event_key) "
@@ -400,6 +405,12 @@ FURTHER = [
         "video names",
     ),
     (f"UPDATE annotator SET name = '{'x' * 81}' WHERE annotator_id = 2", "names"),
+    (
+        "UPDATE annotator SET suspended = 1 WHERE annotator_id = 2; "
+        "INSERT INTO personal_token (annotator_id, token_key, secret_hash, name, scope, created_at, expires_at) "
+        f"VALUES (2, '{'k' * 12}', '{'0' * 64}', 'left', 'read', 1, 2)",
+        "tokens",
+    ),
     (
         "UPDATE batch SET number = 2 WHERE batch_id = 1; "
         "INSERT INTO declined_batch (query_id, number, declined_at, reason) "

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from backend.core.errors import InputError
 from backend.scoring.benchmarks.tvsum import above_median, clip_precisions
+from backend.scoring.evaluate import evaluate
 from backend.scoring.scored_files import evaluate_files
 from golden_benchmarks import read_golden
 
@@ -95,6 +96,17 @@ def test_labels_with_problems_are_refused(entry: Any, message: str, tmp_path: Pa
     with pytest.raises(InputError) as caught:
         evaluate_files(truth, [run], benchmark="tvsum")
     assert message in str(caught.value)
+
+
+def test_runs_without_scores_of_clips_and_decoded_files_are_told(tmp_path: Path) -> None:
+    golden = read_golden("tvsum", tmp_path)
+    run = tmp_path / "moments.json"
+    run.write_text(json.dumps({"VT-00": [["VT-00", 0, 2, 0.5]]}))
+    with pytest.raises(InputError, match="tvsum scores clips: give files, and runs with"):
+        evaluate_files(golden.truth, [run], benchmark="tvsum")
+    truth = [json.loads(line) for line in golden.truth.read_text().splitlines()]
+    with pytest.raises(InputError, match="tvsum scores clips: give files"):
+        evaluate(truth, [{"qid": "VT-00", "vid": "VT-00", "pred_saliency_scores": [1.0]}], benchmark="tvsum")
 
 
 def test_a_truth_without_labels_is_told(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class CampaignSetting:
     `part` is the topic under which it is listed. `changes` describes what the setting affects. `since` is the time of
     the last change in seconds since 1970; None if the initial value was never changed. `by` is the name of the person
     who set it; None if a command or the settings file set it. `where` is the page on which a lead changes it, empty if
-    no page does. `how` says how else it is changed.
+    no page does. `how` tells when it can be changed, or how to change it without a page.
     """
 
     part: str

@@ -102,7 +102,7 @@ def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | N
 def newest_change(db: Database, keys: Sequence[str]) -> tuple[float, str | None] | None:
     """Return (time, person) of the last change of these settings on a page; None if no page ever changed them.
 
-    The time is in seconds since 1970. The person is None if nobody is recorded.
+    `keys` are the keys of the settings. The time is in seconds since 1970. The person is None if nobody is recorded.
     """
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "

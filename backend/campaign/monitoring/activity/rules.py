@@ -5,7 +5,7 @@ from backend.core.messages import said
 
 
 def event_words(kind: str, payload: Payload) -> str:
-    """Return the description of an event, in words that follow the name of who did it.
+    """Return the description of an event, as the rest of a sentence that begins with a person's name.
 
     >>> event_words("batch_opened", {"number": 2, "pairs": 20})
     'opened batch 2: 20 pairs'

@@ -29,10 +29,11 @@ BEGINNING: Since = (None, None)
 class CurrentSettings:
     """The current values of a campaign's settings, as the page Settings and `reelrank status settings` show them.
 
-    `file` holds the settings of `reelrank.toml`. `worded` and `next_batch_since` are each (time, person) of the last
-    change: of the grades' wording, and of the rule that recommends next batches. `describing` says whether annotators
-    may describe moments; `describers` of them may do so, in `described` videos (None: all). `assigned` counts the
-    people with an assignment. `exam_most_missed` is the percentage of answers that may be wrong in the exam.
+    `file` holds the settings of `reelrank.toml`. `next_batch` is the rule that recommends next batches, in words.
+    `worded` and `next_batch_since` are (time, person) of the last change of the grades' wording and of this rule.
+    `describing` says whether annotators may describe moments; `describers` of them may do so, in `described` videos
+    (None: all). `assigned` counts the annotators whose queries or number of grades a lead has limited.
+    `exam_most_missed` is the percentage of answers that may be wrong in the exam.
     """
 
     file: ProjectSettings
@@ -55,13 +56,15 @@ class CurrentSettings:
 
 @dataclass(frozen=True, slots=True)
 class SettingLine:
-    """A line about one setting, or about a few that belong together.
+    """A line about one setting, or about a few that belong together, in the list of settings.
 
     `keys` are the keys of these settings, and `part` is the topic under which the line is listed. `value` returns the
-    current value in words. `changes` says what the settings affect; if it is empty, the registered meaning of the first
-    key is shown. `page` is where a lead changes them. `how` says how to change them where no page does, or adds a
-    remark. The line also shows when they were last changed. That is the time of the newest of `events`. Without
-    `events`, it is the last change on a page, or else the result of `since`.
+    current value in words. `changes` says what the settings affect; if it is empty, the general description of the
+    first setting is shown. `page` is the page on which a lead changes them. `how` says how to change them where no page
+    does, or adds a remark.
+
+    The line also shows when they were last changed. If `events` is given, that is the time of the newest of these
+    events. Otherwise it is the time of the last change on a page. If there was none, `since` returns the time.
     """
 
     keys: tuple[str, ...]

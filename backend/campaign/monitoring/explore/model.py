@@ -12,13 +12,17 @@ from backend.core.ids import PairId, QueryId
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """How many of the pairs given to annotators reached which stage.
+    """How many of the pairs given to annotators reached which stage of judging.
 
-    `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`. Pairs with fewer than
-    two grades are in `waiting_first`. A lead decided `decided_at_once` before further annotators were asked. The first
-    two grades of `escalated` pairs disagreed. `escalated` is the sum of the counts after it. Of these, `settled_by`
-    maps the number of annotators who were asked to the number of pairs in consensus. Pairs graded only to measure how
-    deep judging must go (a probe) are not counted.
+    `pairs` is the sum of four counts. `waiting_first` counts pairs with fewer than two grades. `settled_by_two` counts
+    pairs in consensus after two grades. `decided_at_once` counts pairs that a lead decided before further annotators
+    were asked. `escalated` counts pairs whose first two grades disagreed.
+
+    The other fields count the escalated pairs by state. `waiting_further` still lack grades. `settled_by` are in
+    consensus; it maps the number of annotators who were asked to the number of pairs. `discarded` have no consensus,
+    and no lead has confirmed that; `confirmed` have none, and a lead has. `decided` were decided by a lead.
+
+    Pairs graded only to measure how deep judging must go (a probe) are not counted.
     """
 
     pairs: int
@@ -86,10 +90,11 @@ class RelevanceBin:
 
 @dataclass(frozen=True, slots=True)
 class PairPart:
-    """The conditions of a selection of pairs; a pair has to fulfil all that are set.
+    """Conditions that select pairs; a pair has to fulfil all that are set.
 
-    `along` and `place` select one bin: its property and its number. `video` is a video's number. `same_words` selects
-    pairs whose query and caption have similarity 1, but whose relevance is not the highest.
+    `along` and `place` select the pairs of one bin: `along` is the property, such as the rank, and `place` the bin's
+    number. `video` is a video's number. `same_words` selects pairs whose query and caption have similarity 1, but whose
+    relevance is not the highest.
     """
 
     along: BinnedBy | None = None
@@ -158,9 +163,9 @@ class SourceStanding:
 class VideoCoverage:
     """How much of one video was given to annotators, and the relevances that its pairs got.
 
-    `show` is None if the video's name does not tell its show. `moments` counts all moments of the video, and
-    `judged_moments` those in a pair. `pairs` counts its pairs, and `queries` the queries of these pairs. `decided`
-    counts pairs with a relevance, `relevant` those of relevance 1 or more.
+    `show` is the TV show; None if the video's name does not tell it. `moments` counts all moments of the video, and
+    `judged_moments` those that were given to annotators. `pairs` counts its pairs, and `queries` the queries of these
+    pairs. `decided` counts pairs with a relevance, `relevant` those of relevance 1 or more.
     """
 
     video_id: int
@@ -188,10 +193,11 @@ class VideoCoverage:
 
 @dataclass(frozen=True, slots=True)
 class ShowCoverage:
-    """How much of a show's videos was given to annotators, and the relevances that their pairs got.
+    """How much of a TV show's videos was given to annotators, and the relevances that their pairs got.
 
-    `covered` counts videos with a moment in a pair, and `judged_moments` such moments. `decided` counts pairs with a
-    relevance, `relevant` those of relevance 1 or more. `mean` is the mean relevance; None if no pair has one.
+    `show` is None for the videos whose names do not tell a show. `covered` counts videos of which a moment was given to
+    annotators, and `judged_moments` counts these moments. `decided` counts pairs with a relevance, `relevant` those of
+    relevance 1 or more. `mean` is the mean relevance; None if no pair has one.
     """
 
     show: str | None
@@ -211,8 +217,8 @@ class Lasting:
     """A histogram of the durations of all moments, or of all videos, in the corpus, in seconds.
 
     Each of `bars` is (low, high, number in the corpus, number given to annotators), where `low` and `high` bound the
-    durations. `high` may be None in the last bar. `least`, `mean` and `most` are the shortest, the mean and the longest
-    duration, and `count` is the number of durations in the corpus.
+    durations. `high` is None if the last bar has no upper bound. `least`, `mean` and `most` are the shortest, the mean
+    and the longest duration, and `count` is the number of durations in the corpus.
     """
 
     bars: Sequence[tuple[float, float | None, int, int]]
@@ -224,7 +230,7 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class AgreedQuery:
-    """One query, with the annotators' agreement on its pairs as the agreement board shows it."""
+    """One query, with figures of how far annotators agree on its pairs."""
 
     query_id: QueryId
     agreement: GroupAgreement

@@ -42,11 +42,11 @@ def version(db: Database) -> str:
 
 
 def fates(db: Database) -> list[tuple[str, int, int]]:
-    """Return rows of (verdict, annotators asked, number of pairs).
+    """Count pairs by verdict and number of annotators: rows of (verdict, annotators asked, number of pairs).
 
-    If a lead confirmed that a pair is discarded, the verdict is `CONFIRMED`. Pairs without a verdict are counted as
-    open, with two annotators asked. Pairs that are graded only for a probe, which tells how deep judging must go, are
-    left out.
+    The verdict is `CONFIRMED` for discarded pairs that a lead confirmed as discarded. Pairs without a verdict are
+    counted as open, with two annotators asked. Pairs that are graded only for a probe, which tells how deep judging
+    must go, are left out.
     """
     found: list[tuple[str, int, int]] = [
         tuple(row)
@@ -119,8 +119,8 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
 def sources(db: Database) -> list[SourceStanding]:
     """Return for each source of candidates how many it found, how many became pairs, and their relevances.
 
-    A source is an encoder's search or a submitted run. A run that was pooled twice counts as one source where it
-    matters whether only one source found a candidate.
+    A source is an encoder's search or a submitted run. A run that was submitted twice is listed twice. Both count as
+    one source where candidates that only one source found are counted.
     """
     rows = db.conn.execute(
         f"""
@@ -168,9 +168,9 @@ def judged_queries(db: Database) -> dict[str, QueryId]:
 
 
 def show_pattern(db: Database) -> str | None:
-    """Return the regular expression that finds the show in a video's name; None if none was given.
+    """Return the regular expression that finds the TV show in a video's name; None if none was given.
 
-    It is the option `--show-of` with which queries were last drawn.
+    It was given as the option `--show-of` when queries were last drawn.
     """
     row = db.conn.execute(
         "SELECT payload ->> 'show_of' FROM event WHERE kind = ? ORDER BY event_id DESC LIMIT 1", [QUERIES_DRAWN.kind]

@@ -28,8 +28,8 @@ def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
     """Return how many pairs reached each stage of judging.
 
     Args:
-        counts: (verdict or `CONFIRMED`, number of annotators asked, number of pairs). Rows with the same verdict and
-            number of annotators are added up.
+        counts: (verdict, number of annotators asked, number of pairs). The verdict is `CONFIRMED` for discarded pairs
+            that a lead confirmed. Rows with the same verdict and number of annotators are added up.
 
     >>> found = funnel([("open", 2, 5), ("consensus", 2, 60), ("consensus", 4, 20), ("discarded", 4, 9)])
     >>> found.pairs, found.graded_by_two, found.settled_by_two, found.escalated, found.settled_by
@@ -110,7 +110,7 @@ def bins(along: BinnedBy, counts: Iterable[tuple[int, int | None, int]], highest
 
 
 def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lasting | None:
-    """Return histograms of all durations in the corpus and of those given to annotators; None for an empty corpus."""
+    """Return a histogram of the durations in the corpus and of those given to annotators; None for an empty corpus."""
     if not all_of_them:
         return None
     here, out = (Counter(bisect(SECONDS, value) - 1 for value in values) for values in (all_of_them, handed_out))
@@ -124,7 +124,7 @@ def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lastin
 
 
 def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
-    """Return for each show how much of its videos was given to annotators, the show with most pairs first."""
+    """Return for each TV show how much of its videos was given to annotators, the show with most pairs first."""
     members: defaultdict[str | None, list[VideoCoverage]] = defaultdict(list)
     for video in videos:
         members[video.show].append(video)

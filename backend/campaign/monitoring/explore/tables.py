@@ -32,7 +32,7 @@ from backend.store.connection import reading
 
 @in_charge
 def funnel(project: Project, by: Lead | Operator) -> Funnel:
-    """Return how many of the pairs given to annotators wait for grades, are settled, escalated or discarded."""
+    """Count the pairs given to annotators by stage: waiting for grades, settled, disputed, or discarded."""
     with reading(project.store) as db:
         return rules.funnel(rows.fates(db))
 
@@ -57,8 +57,8 @@ def relevances_along(project: Project, by: Lead | Operator, along: BinnedBy) -> 
 def source_standings(project: Project, by: Lead | Operator) -> list[SourceStanding]:
     """Return for each source of candidates how many it found, how many became pairs, and their relevances.
 
-    A source is an encoder's search or a submitted run. Those that made the original candidate lists come first, those
-    of later poolings after them.
+    A source is an encoder's search or a submitted run. Sources of the original candidate lists come first, then runs
+    that were submitted later.
     """
     with reading(project.store) as db:
         return rows.sources(db)
@@ -68,7 +68,8 @@ def source_standings(project: Project, by: Lead | Operator) -> list[SourceStandi
 def coverage(project: Project, by: Lead | Operator) -> list[VideoCoverage]:
     """Return how much of each video was given to annotators, and the relevances of its pairs, sorted by video name.
 
-    A video's show is found in its name by the pattern that was given when queries were drawn, or else by that of TVR.
+    A video's TV show is found in its name, by the pattern that was given when queries were drawn. If none was given,
+    the pattern for names in the data set TVR is used.
     """
     with reading(project.store) as db:
         found, pattern = rows.coverage(db), rows.show_pattern(db)
@@ -84,7 +85,7 @@ def coverage(project: Project, by: Lead | Operator) -> list[VideoCoverage]:
 def durations(project: Project, by: Lead | Operator) -> tuple[Lasting | None, Lasting | None]:
     """Return histograms of the durations of all moments and of all videos.
 
-    Either is None if the corpus has none.
+    The first is None if the corpus has no moments, and the second if it has no videos.
     """
     with reading(project.store) as db:
         return rules.lasting(*rows.moment_seconds(db)), rules.lasting(*rows.video_seconds(db))

@@ -110,7 +110,10 @@ def expected_work(
 
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
-    """Return one line per person and day as CSV. Hours have six decimals, so that no millisecond is lost."""
+    """Return working times and pay as CSV, with one line per person and day.
+
+    Hours have six decimals, so that no millisecond is lost.
+    """
     lines = (
         [
             *(day.name, day.day, day.judgements, day.exam_answers, day.gold_answers, day.descriptions, day.unmeasured),

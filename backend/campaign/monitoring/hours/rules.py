@@ -239,8 +239,8 @@ def outlook(
 
     where N is the number of judgements to come and D the number of such days so far. The sums are over these days.
 
-    Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root is
-    the spread of what is to come.
+    Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term under the root is
+    the spread of the work to come.
 
     Args:
         days: every working day of every person so far.
@@ -265,7 +265,11 @@ def outlook(
 
 
 def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[Decimal, Decimal, Decimal] | None:
-    """Return (expected, low, high) cost of the hours, at the mean cost of an hour so far; None if that is unknown."""
+    """Return the (expected, low, high) cost of hours of work, at the mean cost of an hour so far.
+
+    `days` are the working days so far, and `hours` are the (expected, low, high) hours. The result is None if the mean
+    cost of an hour is unknown.
+    """
     sum_ms, cost = sum(day.active_ms for day in days), total(days)
     if cost is None or not sum_ms:
         return None

@@ -32,9 +32,9 @@ from backend.store.connection import Database, reading
 
 @in_charge
 def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
-    """Return the tasks that wait for a lead, grouped by kind, the newest first.
+    """Return the tasks that wait for a lead, one entry for each kind of task, the newest first.
 
-    Kinds without a time come first. Kinds with no task are left out.
+    Kinds without a recorded time come before all others. Kinds without any task are left out.
     """
     with reading(project.store) as db:
         found: dict[WaitKind, Waiting] = {
@@ -72,7 +72,7 @@ def newest_first(waits: Iterable[Wait]) -> tuple[Wait, ...]:
 
 @in_charge
 def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
-    """Return unsuspended annotators whose quality flags are raised, those with the newest work first."""
+    """Return unsuspended annotators with raised quality flags (warnings about their work), the newest work first."""
     raised = [person for person in quality.flags(project, by) if person.raised]
     with reading(project.store) as db:
         working = rows.at_work(db)
@@ -112,9 +112,10 @@ def _rewrites(db: Database) -> Waiting:
 
 
 def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
-    """Yield (kind, number) of a lead's tasks about the exam and the calibration round.
+    """Yield each kind of a lead's tasks about the exam and the calibration round, with the number of tasks.
 
-    Suspended people are left out.
+    In a calibration round all annotators grade the same few pairs, and then discuss them. Suspended people are left
+    out.
     """
     exam = exams.open_exam(db)
     if exam is not None:
@@ -154,7 +155,8 @@ def _exam_waits(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
 def _all_done(db: Database, calibration: Exam) -> float | None:
     """Return when the last annotator finished a calibration round, in seconds since 1970.
 
-    The result is None while somebody has not finished it.
+    In such a round all annotators grade the same few pairs, and then discuss them. The result is None while somebody
+    has not finished.
     """
     stands = [
         results.standing(db, person_standing, calibration)

@@ -96,10 +96,11 @@ class PairKind:
 class Stuck:
     """A group of pairs that the team cannot finish because too few annotators can grade them.
 
-    `places` tells which grades they lack: (3, 4) for the third and the fourth. `pairs` counts the pairs, and `grades`
-    the grades that nobody can give. `lacking` is how many more annotators are needed. Each of `ways_out` is (reason,
-    names, pairs): why some annotators cannot grade these pairs, and for how many pairs that matters. Suspended people
-    do not belong to the team. Without a team, no pair counts as stuck.
+    `places` are the numbers of the grades that each pair lacks: (3, 4) for the third and the fourth. `pairs` counts the
+    pairs, and `grades` the grades that nobody can give. `lacking` is how many more annotators are needed. `ways_out`
+    lists what keeps annotators from these pairs, as (reason, names, pairs): the names of these annotators, and the
+    largest number of pairs that the reason keeps from one of them. Suspended annotators do not belong to the team. If
+    all are suspended, no pair counts as stuck.
     """
 
     places: tuple[int, ...]
@@ -133,10 +134,10 @@ class QueryStuck:
 class Forecast:
     """When the work may be done if all annotators go on at their own pace, and which grades will still be missing.
 
-    `days` is None while nobody has a pace. The other fields count grades by the reason why nobody gives them: too few
-    annotators (`stuck`), quotas (`over_quota`), annotators who gave none for a week (`idle`), or an exam still to be
-    passed (`exam`). `disputes` counts pairs that too few annotators can finish if they are disputed. `disputes_lack` is
-    the number of annotators who are missing for them.
+    `days` is the number of days until then; None while no annotator is giving grades. The next fields count grades by
+    the reason why nobody gives them: too few annotators (`stuck`), quotas (`over_quota`), annotators who gave none for
+    a week (`idle`), or an exam still to be passed (`exam`). `disputes` counts pairs that too few annotators can finish
+    if their first two grades disagree. `disputes_lack` is how many more annotators these pairs need.
     """
 
     days: float | None
@@ -191,8 +192,8 @@ class WorkProgress:
 
     `held` counts the pairs that annotators have been given and may grade now. `days` has the last 30 days, and `people`
     the annotators who may work, the busiest first. `a_day` is the number of judgements a day over the last seven days.
-    `imported` counts judgements of earlier campaigns. All other counts leave out imported and simulated judgements,
-    except where a field is named after them.
+    `imported` counts judgements of earlier campaigns. No other count includes these. Simulated judgements are counted
+    only in fields named `simulated`.
     """
 
     ahead: WorkAhead
@@ -267,7 +268,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class FlaggedPerson:
-    """An annotator with quality flags, and when they gave their newest grade or skip, in seconds since 1970."""
+    """An annotator with quality flags (warnings about their work).
+
+    `newest` is when they gave their newest grade or skip, in seconds since 1970; None if they gave none.
+    """
 
     flags: PersonFlags
     newest: float | None

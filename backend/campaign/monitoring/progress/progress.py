@@ -3,7 +3,7 @@
 `inbox` lists a lead's tasks, and `review.status` counts the pairs by verdict.
 
 *Reads* judgements, the table of batches with work left (agenda), pairs, their places for annotators (seats), skips,
-exams, assignments, pauses, quotas. *Writes* the background job.
+exams, assignments, pauses, quotas. *Writes* the state of the background job that cuts clips.
 
 The clips that are needed first are cut first. A clip that cannot be cut is reported. Its pair is withdrawn only when an
 annotator is about to see it, because a folder of videos may be offline for an hour.
@@ -117,7 +117,10 @@ def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
 
 @in_charge
 def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
-    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed. It is fast."""
+    """Return a value that changes whenever the results of `progress`, `stuck` or `inbox.waits` may have changed.
+
+    It is quick to read.
+    """
     with reading(project.store) as db:
         return rows.version(db)
 
@@ -287,7 +290,7 @@ class Demand:
 
     @property
     def further(self) -> int:
-        """Number of grades that disputes will add, if as large a share of the open pairs is disputed as so far."""
+        """Number of grades that disputes will add, if pairs are disputed as often as before."""
         return rules.further(self.kinds, self.disputed)
 
     @property
@@ -376,7 +379,7 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
 def _before_exam(db: Database, held: Exam, person: Person) -> Barred | None:
     """Return why the exam keeps somebody from work, such as that they failed it; None if it does not.
 
-    It does not if they are exempt or passed, even if they have not read their result yet.
+    People who are exempt or passed may work, even if they have not read their result yet.
     """
     stands = results.standing(db, person, held)
     if stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):

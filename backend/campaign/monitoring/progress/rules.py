@@ -66,7 +66,7 @@ def able_later(kind: PairKind, workers: Iterable[Worker]) -> frozenset[Annotator
 
 
 def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId] | None:
-    """Return a function that maps a query to one representative of all queries with the same assigned annotators.
+    """Return a function that maps all queries with the same assigned annotators to one of these queries.
 
     The same people may grade these queries, so their pairs can be counted together. The result is None if `assigned` is
     empty.

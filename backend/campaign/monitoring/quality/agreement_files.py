@@ -1,4 +1,4 @@
-"""Write tables and charts of how far annotators agree, and of the relevances that other aggregators would give.
+"""Write tables and charts of how far annotators agree, and of relevances by mean, median and Dawid-Skene.
 
 Kept apart from `agreement_board`, because `agreement RAW.csv` needs neither a project nor the packages that open one.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def other_relevances_csv(report: AggregatorReport) -> str:
-    """Return CSV with one row for each pair whose relevance would differ by another aggregator."""
+    """Return CSV with one row for each pair whose relevance would differ by mean, median or Dawid-Skene."""
     columns = ["pair_id", "query", "grades", "final", "by_lead", "mean", "median", "dawid_skene"]
     rows = (
         (
@@ -41,7 +41,7 @@ def write_other_relevances(report: AggregatorReport, out: Path) -> None:
 
 
 def agreement_csv(board: AgreementBoard, name: str) -> str:
-    """Return a table of the agreement board as CSV. A figure that is undefined is an empty cell.
+    """Return a table of the agreement board (how far annotators agree) as CSV. Undefined figures are empty cells.
 
     `name` is one of the names in `rules.board_tables.TABLES`.
     """
@@ -51,7 +51,10 @@ def agreement_csv(board: AgreementBoard, name: str) -> str:
 
 
 def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return a table of the agreement board as a chart. The tables of figures, pairs and queries have no chart."""
+    """Return a chart of the agreement board, which shows how far annotators agree.
+
+    `name` is the name of the table to draw. The tables of figures, pairs and queries have no chart.
+    """
     # Imported here because charts take as long to load as everything else together.
     from backend.campaign.monitoring.quality import charts
 
@@ -59,9 +62,10 @@ def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
 
 
 def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a chart of the agreement board as the content of a file of the kind `png` or `svg`.
+    """Return a chart of the agreement board (how far annotators agree) as the content of a PNG or SVG file.
 
-    Drawing blocks all threads, so do it in another process.
+    `name` is the name of the table to draw, and `kind` is `png` or `svg`. Drawing blocks all threads, so do it in
+    another process.
     """
     from backend.campaign.monitoring.quality import charts
 

@@ -34,12 +34,15 @@ class BoardPicture:
 
 
 def picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return the chart `name`, one of `PICTURES`, drawn from the board's table of the same name."""
+    """Return the chart `name`, one of `PICTURES`, of the agreement board, which shows how far annotators agree."""
     return _MAKERS[name](board, table(board, name))
 
 
 def file_of(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return the chart `name` as a file of a `kind` (`png` or `svg`), in the style of figures for papers."""
+    """Return the chart `name` of the agreement board (how far annotators agree) as the content of a PNG or SVG file.
+
+    `kind` is `png` or `svg`. The chart is drawn in the style of figures for papers.
+    """
     drawn = picture(board, name)
     chart = drawn.chart.properties(title=drawn.title).to_dict()
     return drawing.svg(chart).encode() if kind == "svg" else drawing.png(chart)

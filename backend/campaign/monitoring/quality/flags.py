@@ -46,7 +46,10 @@ LONGEST_REASON = 200
 
 @in_charge
 def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
-    """Return all quality flags, raised or not, of every annotator, or only of the annotator `only`, sorted by name."""
+    """Return the quality flags (possible warnings) of every annotator, or only of the annotator `only`, sorted by name.
+
+    Flags that are not raised are returned too.
+    """
     with reading(project.store) as db:
         people = [one for one in rows.annotators(db) if only in (None, one[0])]
         work, dismissed = _work(db), rows.dismissals(db)

@@ -11,7 +11,7 @@ from backend.core.messages import said
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of the agreement board.
+    """One figure of the agreement board, which shows how far annotators agree.
 
     `value` is None where it is undefined; then `reason` says why. `n` is the number of cases from which it was
     computed, and `of` names these cases: grades, pairs or couples of annotators. `low` and `high` are the ends of its
@@ -31,7 +31,8 @@ class MyAgreement:
     """How an annotator's grades compare with the final relevance of many pairs.
 
     `equal` is the share of their grades that equal the relevance. `within` is the share that differ from it by at most
-    `tolerance`. `difference` is the mean of their grade minus the pair's agreed value; above 0 they are more generous.
+    `tolerance`. `difference` is the mean of their grade minus the agreed value of the pair; above 0 they are more
+    generous. The agreed value is the unrounded mean of a consensus, or a lead's relevance.
     """
 
     pairs: int
@@ -247,7 +248,7 @@ class FlagEvidence:
     """The evidence for a quality flag: its figure over time, and the pairs to look at first.
 
     `stretches` is empty where the times of grades are unknown. `pairs` are those that support the flag and have a clip.
-    `by_number` counts further such pairs that have no clip.
+    `by_number` counts those that support the flag but have no clip.
     """
 
     stretches: tuple[Stretch, ...]
@@ -305,10 +306,10 @@ class GroupAgreement:
 
 @dataclass(frozen=True, slots=True)
 class PersonGrades:
-    """How one annotator grades: the counts of each grade, the most used grade, and the bias (see `rules.people`).
+    """How one annotator grades: the counts of each grade, the most used grade, and the bias.
 
     `histogram` counts each grade, the lowest first. `often` says whether `most_used_share` is so high that it raises a
-    quality flag.
+    quality flag. `bias` is the mean of their grades minus those of others on the same pairs.
     """
 
     name: str
@@ -357,7 +358,7 @@ class Couple:
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """The selection of pairs that an agreement board covers. By default it covers all.
+    """A selection of pairs over which the agreement of annotators is measured. By default it has all pairs.
 
     `split` and `query` (its text) select pairs by their query. `first` and `last` select a period: the pairs whose
     first grade was given on these days (`2026-03-14`) or between them. Grades of earlier campaigns have no day.
@@ -375,13 +376,14 @@ WHOLE = BoardPart()
 
 @dataclass(frozen=True, slots=True)
 class AgreementBoard:
-    """The agreement of annotators, over all current grades, at one instant.
+    """All figures and tables of how far annotators agree, over the current grades at one instant.
 
-    `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the same statistics under
-    the same keys, and further ones, each with its number of grades or pairs and a bootstrap interval. If `resamples` is
-    0, there are no intervals. `lowest_highest` counts pairs by their lowest grade (first index) and highest grade
-    (second index). `imported` counts the grades of earlier campaigns among these, and `simulated` those that a program
-    gave. `most_used_limit` is the share above which a most used grade is conspicuous.
+    `part` tells which pairs are covered. `summary` is what `reelrank consensus --json` prints for the same grades.
+    `figures` has the same statistics under the same keys, and further ones, each with its number of grades or pairs and
+    a bootstrap interval. If `resamples` is 0, there are no intervals. `lowest_highest` counts pairs by their lowest
+    grade (first index) and highest grade (second index). `imported` counts the grades of earlier campaigns, and
+    `simulated` those that a program gave. `most_used_limit` is the share of one grade above which an annotator uses it
+    conspicuously often.
     """
 
     part: BoardPart
@@ -431,9 +433,10 @@ FIGURE_WORDS = {
 class AggregatorCount:
     """How often the relevances of one aggregator (mean, median, Dawid-Skene) differ from the final ones.
 
-    `by_rule` counts pairs whose relevance comes from the consensus rule. Among these, `differs` counts other
-    relevances, and `differs_by_more` those that differ by more than 1. `by_lead` and `differs_from_lead` are the same
-    for pairs that a lead decided. `gained` counts discarded pairs, to which the aggregator does give a relevance.
+    `by_rule` counts pairs whose relevance comes from the consensus rule. Of these, `differs` counts the pairs to which
+    the aggregator gives another relevance, and `differs_by_more` those where it differs by more than 1. `by_lead`
+    counts pairs that a lead decided, and `differs_from_lead` those to which the aggregator gives another relevance.
+    `gained` counts discarded pairs: they have no final relevance, but the aggregator gives them one.
     """
 
     name: str
@@ -452,10 +455,10 @@ class AggregatorCount:
 
 @dataclass(frozen=True, slots=True)
 class OtherRelevance:
-    """A pair whose final relevance differs from that of at least one other aggregator.
+    """A pair whose final relevance differs from that by mean, median or Dawid-Skene.
 
     `grades` are all its grades, from the lowest to the highest. `by_lead` says whether a lead decided on the relevance
-    `final`. `mean`, `median` and `dawid_skene` are the relevances by these aggregators.
+    `final`. `mean`, `median` and `dawid_skene` are the relevances by these methods.
     """
 
     pair: str

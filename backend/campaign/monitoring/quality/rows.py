@@ -171,12 +171,12 @@ def numbers(text: Any) -> Codes:
 
 
 class Given(NamedTuple):
-    """One grade of an annotator, with what they may know about its pair.
+    """One grade of an annotator, with what they may know about the graded pair.
 
-    `is_first` says whether it is no correction, and `stands` whether it was not corrected later. `recent` says whether
-    somebody graded the pair so recently that they may still correct their grade. `relevance` and `agreed` are None
-    unless the pair's verdict is final. `agreed` is the unrounded mean of a consensus, or a lead's relevance. Times are
-    in seconds since 1970.
+    `is_first` is False if the grade corrects an earlier one, and `stands` is False if it was corrected later. `recent`
+    says whether somebody graded the pair so recently that they may still correct their grade. `relevance` and `agreed`
+    are None unless the pair's verdict is final. `agreed` is the unrounded mean of a consensus, or a lead's relevance.
+    Times are in seconds since 1970.
     """
 
     grade: int

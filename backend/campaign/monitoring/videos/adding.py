@@ -54,9 +54,9 @@ def preview_videos(
     now: float,
     progress: Progress | None = None,
 ) -> tuple[RegisterReport, list[VideoPicture]]:
-    """Return what `register_videos` would add and refuse, with pictures of the first videos. Nothing is written.
+    """Preview adding the videos of a folder: return the report, and pictures of the first videos. Nothing is written.
 
-    Arguments and errors are those of `register_videos`.
+    The report says what `register_videos` would add and refuse. Arguments and errors are those of `register_videos`.
     """
     require_allowed(project, by, videos)
     steps = steps_of(progress, said("measuring videos"))

@@ -108,9 +108,10 @@ def _proven(project: Project, path: Path) -> Iterator[Path]:
 
 
 def proven_videos(places: Mapping[str, Place], contents: Mapping[str, corpus.Content]) -> Iterator[Path]:
-    """Yield one video from each folder in which a file has exactly the content that the project stores for that video.
+    """Yield a video from each folder that really holds a video of the project, as the content of the file proves.
 
-    `places` maps the names of videos to where they should be, and `contents` to their hashes.
+    At most one video is yielded for each folder. `places` maps the names of videos to where they should be. `contents`
+    maps them to the hashes that the project stores.
     """
     done: set[Path] = set()
     for name, content in contents.items():

@@ -3,9 +3,9 @@
 *Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda (batches with work left),
 one event.
 
-A video is identified by its content, so it is found again under another name or in another folder. If its file has
-another content now, the file is used only once somebody accepts that. `corpus.importing` does the adding itself. The
-functions here also withdraw pairs whose video cannot be shown from annotators, so they may import `judging`.
+A video is identified by its content, so it is found again under another name or in another folder. If the content of
+its file has changed, the file is used only once somebody accepts the change. `corpus.importing` does the adding itself.
+The functions here also withdraw pairs whose video cannot be shown from annotators, so they may import `judging`.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -69,7 +69,7 @@ def check_videos(
         videos: the folder to search for videos that are not in their place. By default these are the folders of the
             project's other videos.
         fps: frames a second of videos that are folders of frames and are found for the first time.
-        decode: decode every picture to find damage inside; None does so where it is cheap.
+        decode: whether to decode every picture, to find damage inside; None does so if the files are local and small.
         where: the machines that measure the videos.
         accept: names of videos whose changed content is accepted.
         now: seconds since 1970.
@@ -117,7 +117,7 @@ def check_videos(
 
 
 def find_moved(project: Project) -> None:
-    """Store the new places of videos that were moved, so that annotators get their pairs again.
+    """Find videos that were moved, and store their new places, so that annotators get their pairs again.
 
     No annotator's place at a pair is changed, and nothing is written to the activity log.
     """
@@ -151,7 +151,7 @@ def _free_clips(db: Database) -> int:
 class _Found:
     """The result of a search for videos.
 
-    `well` are videos with the content that the project knows, and `changed` are videos with another content.
+    `well` are videos with the content that the project knows, and `changed` are videos with different content.
     `troubles` are all other problems.
     """
 
@@ -274,7 +274,7 @@ def import_corpus(
         types: of a TVR file, the types of query to keep; None for those that the TVR-Ranking paper keeps.
         columns: maps ReelRank's field names to the file's columns or fields: `{"start": "begin"}`.
         fps: frames a second of videos that are folders of frames.
-        decode: decode every picture to find damage inside; None does so where it is cheap.
+        decode: whether to decode every picture, to find damage inside; None does so if the files are local and small.
         where: the machines that measure the videos.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
@@ -325,7 +325,7 @@ def register_videos(
         by: the person who adds them; their name goes on record.
         videos: the folder. Videos in folders below it are added too.
         fps: frames a second of videos that are folders of frames.
-        decode: decode every picture to find damage inside; None does so where it is cheap.
+        decode: whether to decode every picture, to find damage inside; None does so if the files are local and small.
         where: the machines that measure the videos.
         now: seconds since 1970.
         progress: called with (name of the step, videos measured, all videos).

@@ -1,4 +1,4 @@
-"""SQL for the lists of pairs that leads review, such as discarded or skipped pairs: counts and pages. Reads only."""
+"""SQL to count and page the lists of pairs that leads review, such as discarded or skipped pairs. Reads only."""
 
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import ReviewList, ReviewPage, ReviewRow

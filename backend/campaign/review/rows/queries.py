@@ -165,7 +165,7 @@ _EMPTIED_TABLES = ("agenda", "seat", "pair", "batch", "candidate_source", "sourc
 def work(db: Database) -> dict[str, int]:
     """Return how many records there are of each kind of work on pairs and queries, such as grades.
 
-    Keys are names of kinds that people read. Kinds without records are left out.
+    The keys are translatable names of the kinds. Kinds without records are left out.
     """
     counts = {words: db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for words, table in _WORK.items()}
     return {words: count for words, count in counts.items() if count}
@@ -174,8 +174,8 @@ def work(db: Database) -> dict[str, int]:
 def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
     """Return (name, end of the reservation) of each annotator for whom a pair is reserved right now.
 
-    An annotator who was handed a pair holds it for a limited time, before others may take it. Its end is in seconds
-    since 1970.
+    A pair is reserved for a limited time for the annotator to whom it was handed out; then others may take it. The end
+    is in seconds since 1970. It is the latest one if several pairs are reserved for an annotator.
     """
     rows = db.conn.execute(
         "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) WHERE s.lease_until >= ? "
@@ -271,10 +271,11 @@ class ProbePair:
 
 
 def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
-    """Return the pairs from which probes are evaluated, by query and rank; queries as they are handed out.
+    """Return the pairs that the figures about probes show, ordered by query and rank.
 
     A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile. For each query
-    with a probe, these are the pairs of the probe and the normal pairs with a rank of at most `top`.
+    with a probe, the result has all pairs of the probe, and other pairs with a rank of at most `top`. Pairs without a
+    similarity are left out. Queries are in the order in which they are handed out.
     """
     rows = db.conn.execute(
         "SELECT p.pair_id, p.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, c.relevance "

@@ -162,15 +162,16 @@ def any_settled(db: Database, split: Split) -> bool:
 
 
 def all_pairs(db: Database) -> list[PairReview]:
-    """Return every pair of a normal batch, by query and rank, because the ids of pairs are in random order.
+    """Return every pair of every query, ordered by query and rank, without probe pairs.
 
-    Probe pairs are left out: they are graded only to learn down to which rank grading is worthwhile.
+    Probe pairs are graded only to learn down to which rank grading is worthwhile. Ids of pairs are in random order, so
+    they do not give this order.
     """
     return _pair_reviews(db, f"{_RELEASED} ORDER BY p.query_id, p.rank, p.pair_id", {})
 
 
 def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[Any]) -> list[PairReview]:
-    """Return the pairs that fulfil an SQL condition, with their grades, skips, lead decisions and verdicts."""
+    """Return the pairs that fulfil an SQL condition, with grades, refusals to grade, lead decisions and verdicts."""
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
         "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
@@ -214,7 +215,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
 
 
 def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
-    """Return the current grades of each pair, by pair id, in the order of the annotators' places.
+    """Return the current grades of each pair, by pair id, ordered by the annotators' seats (places on the pair).
 
     `duration_s` maps the id of each wanted pair to the length of its clip, in seconds.
     """
@@ -238,10 +239,11 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
 
 
 def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]:
-    """Return which candidate sources found each pair, as a mapping from pair id to a mapping by source id.
+    """Return which candidate sources found each pair, as a mapping {pair id: {source id: where it was found}}.
 
-    A source may have found several spans for one pair; its best rank is returned. The result is empty if there are more
-    than `_AT_ONCE` pairs and captions are the only kind of source. The rank of a pair is then its rank in that source.
+    A source is an encoder of captions, or a run of a search system. If a source found several time spans for one pair,
+    only its best rank is returned. The result is empty if there are more than `_AT_ONCE` pairs and all sources are
+    encoders of captions. In that case, each pair's own rank is its rank among the captions.
     """
     condition, values = _page_condition(ids, "p.pair_id")
     known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}

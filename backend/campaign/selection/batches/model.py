@@ -128,7 +128,7 @@ class RuleReading:
 
     @property
     def words(self) -> str:
-        """The query's numbers, each with the number that the rule requires, then the recommendation, in words.
+        """The numbers that the rule compared, each with the required number, then the recommendation, in words.
 
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 5, 12, 3, RuleWord.OPEN).words
         'mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open'
@@ -139,7 +139,7 @@ class RuleReading:
 
     @property
     def numbers(self) -> str:
-        """The query's numbers, each with the number that the rule requires, in words, without the recommendation."""
+        """The numbers that the rule compared, each with the required number, in words, without the recommendation."""
         parts = []
         if self.rule.mean is not None:
             wanted = _decimals(self.rule.mean)

@@ -56,7 +56,8 @@ def end_decline(db: Database, query_id: QueryId, lead: AnnotatorId | None, *, at
 def declined(db: Database, query_id: QueryId) -> DeclinedBatch | None:
     """Return the decision not to open the next batch of a query; None if no such decision is in force.
 
-    It stays in force when new runs are pooled, although that opens a batch and the next one then has a higher number.
+    It stays in force when further runs are submitted. A batch is opened for their candidates, and the next batch then
+    has a higher number.
     """
     row = db.conn.execute(
         "SELECT a.name, d.declined_at, d.reason FROM declined_batch d "
@@ -206,7 +207,7 @@ def work(db: Database, batch_id: BatchId, *, since: float) -> dict[str, int]:
 
 
 def logged(db: Database, batch_id: BatchId, *, since: float) -> bool:
-    """Return whether the event log mentions a pair of a batch since an instant, such as a refused grade."""
+    """Return whether the event log has an entry about a pair of a batch since an instant, such as a refused grade."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pair p JOIN event e ON e.subject = 'pair:' || p.pair_id "
         "WHERE p.batch_id = :batch AND e.at >= :since)",
@@ -250,7 +251,7 @@ def probe(db: Database, query_id: QueryId) -> BatchId | None:
     """Return the id of a query's probe; None if it has none.
 
     A probe is a sample of the query's moments that is graded to learn how deep judging must go. When a further batch is
-    opened, it takes over the pairs that the probe already has.
+    opened, pairs of the probe that belong to it are moved into it.
     """
     row = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
     return BatchId(row[0]) if row else None

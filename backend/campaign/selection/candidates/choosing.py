@@ -5,8 +5,8 @@
 and never recomputed. The first batch of it is opened for judging at once.
 
 A probe tells how deep judging has to go: for some queries the 60 most similar moments and 60 of all the others are
-judged too. If one of these moments is in an open batch, it is judged there. When a further batch is opened, it takes
-over its pairs from the probe. A release never holds pairs that belong only to a probe.
+judged too. If one of these moments is in an open batch, it is judged there. When a further batch is opened, pairs of
+the probe that belong to it are moved into it. A release never holds pairs that belong only to a probe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,9 +50,15 @@ _PROBED_AT_ONCE = 8
 def choose_encoder(
     project: Project, by: Lead | Operator, name: str | None = None, kind: str | None = None, *, dtype: str | None = None
 ) -> Project:
-    """Write another encoder into the project's settings, once its files are found.
+    """Write another sentence encoder into the project's settings, once its files are found.
 
-    An argument that is None leaves its setting as it is.
+    Args:
+        project: the project.
+        by: a lead or an operator.
+        name: the name or folder of the encoder; None keeps the present one.
+        kind: how the encoder makes its vectors: `sup`, `unsup` or `minilm`. None takes it from a new name, and
+            otherwise keeps the present kind.
+        dtype: the number format in which it computes: `fp32` or `bf16`; None keeps the present one.
 
     Raises:
         ProjectError: there are candidate lists already; their encoder stays.

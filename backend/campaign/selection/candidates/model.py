@@ -1,8 +1,8 @@
 """Sources of candidates, merging of several sources (TREC pooling), and the draw of a probe. Pure.
 
 A probe is a sample of a query's moments that is graded to learn how deep judging must go. Starts and ends of spans are
-whole numbers of one small unit of time. So overlaps are exact, and rounding never decides whether an overlap reaches
-the threshold.
+whole multiples of a small time step. So overlaps are exact, and rounding never decides whether an overlap reaches the
+threshold.
 """
 
 import random
@@ -180,9 +180,10 @@ CANDIDATES_ADDED = Event("candidates_added", EventGroup.MATERIAL, _addition_word
 
 
 class SeenSpan(NamedTuple):
-    """A span of a video as a source found it. `start` and `end` are whole numbers of one small unit of time.
+    """A span of a video as a source found it.
 
-    `rank` is its place in the source's list, from 1; `source` is the number of the source.
+    `start` and `end` are whole multiples of a small time step, which is the same for all spans. `rank` is the span's
+    place in the source's list, from 1; `source` is the number of the source.
     """
 
     rank: int
@@ -194,7 +195,10 @@ class SeenSpan(NamedTuple):
 
 
 class KnownSpan(NamedTuple):
-    """A moment of the project. `start` and `end` are whole numbers of one small unit of time."""
+    """A moment of the project.
+
+    `start` and `end` are whole multiples of a small time step, which is the same for all spans.
+    """
 
     video: str
     start: int
@@ -206,7 +210,8 @@ class KnownSpan(NamedTuple):
 class MergedSpan:
     """A candidate, with all found spans that were merged into it.
 
-    `start` and `end` are whole numbers of one small unit of time. `seen` has the found spans.
+    `start` and `end` are whole multiples of a small time step, which is the same for all spans. `seen` has the found
+    spans.
     """
 
     video: str

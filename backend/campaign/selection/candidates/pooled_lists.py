@@ -55,7 +55,7 @@ class Material:
 def read(project: Project, given: Given, options: CandidatePooling, *, without_runs: bool = False) -> Material:
     """Read and check the input of a pooling: submitted runs, moments and candidate lists.
 
-    `without_runs` allows a pooling without any run. The runs are read last.
+    `without_runs` allows a pooling without any run.
 
     Raises:
         InputError: with everything that is wrong with the runs.

@@ -76,7 +76,7 @@ def pool_candidates(
     Args:
         project: the project.
         by: the person who pools; their name goes on record.
-        runs: files of runs; none is needed where frames are looked at.
+        runs: files of runs; may be empty if `visual` is given.
         options: the depth, and the overlap from which spans are one candidate.
         captions: whether candidates are also found by captions, under the project's encoder.
         visual: a CLIP model, or its folder, that looks at the frames of moments; None leaves frames out.
@@ -161,7 +161,7 @@ def _pool_again(
     now: float,
     progress: Progress | None,
 ) -> PoolingReport:
-    """Add the candidates of later runs to the lists, and open one batch for each query with the new ones."""
+    """Add to the lists what later runs found, and open one batch for each query with the new candidates."""
     asked = choosing.to_judge(project, None)
     if not queries.any_batch(project.store.db):
         raise ProjectError(said("there are no candidate lists to add to yet: remove --again"))

@@ -37,9 +37,9 @@ TOPS = (1, 20, 40)
 
 
 def needs_encoder(project: Project) -> bool:
-    """Return whether training lists have to be computed.
+    """Return whether an encoder is needed to compute the candidate lists of training queries.
 
-    They have to if there are training queries, and the project does not come from a release, which has lists already.
+    It is needed if there are training queries, unless the project comes from a release, which has these lists already.
     """
     db = project.store.db
     return queries.split_counts(db)[Split.TRAIN.value] > 0 and not candidates_rows.longest_training_list(db)
@@ -170,7 +170,7 @@ def moment_documents(project: Project, *, with_published: bool = False) -> dict[
 
 @contextmanager
 def _list_in(file: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Write a JSON list into a file. Each call of the yielded function appends some entries."""
+    """Open a JSON file for a list, and yield a function that appends some entries to the list."""
     with file.open("wb") as stream:
         between = b"["
 

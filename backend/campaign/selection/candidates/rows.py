@@ -190,7 +190,7 @@ def longest_training_list(db: Database) -> int:
 
 
 def encoder_of_candidates(db: Database) -> str | None:
-    """Return the identity of the encoder behind the stored similarities; None where there are none."""
+    """Return the identity of the encoder that computed the stored similarities; None if there are none."""
     row = db.conn.execute("SELECT encoder FROM candidate WHERE encoder IS NOT NULL LIMIT 1").fetchone()
     return row[0] if row else None
 
@@ -230,9 +230,10 @@ def open_batch_of(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Open a batch of these candidates of a query, which are in no batch yet.
+    """Give these candidates of a query, which are in no batch yet, to annotators as one batch.
 
-    Each new pair gets its first free places for annotators. Candidates that are already judged in the query's probe (a
+    `part` is 1 for the candidates of the original list, and higher for those of runs that were submitted later. Each
+    new pair gets its first free places for annotators. Candidates that are already judged in the query's probe (a
     sample that tells how deep judging must go) move to the batch with their grades.
     """
     probe = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
@@ -289,7 +290,8 @@ def _hand_out(
     """Create a batch with these candidates as pairs, each with its first free places for annotators.
 
     The pairs are numbered in random order, so that a number does not reveal the rank. `number` is None for a probe, a
-    sample of moments that tells how deep judging must go.
+    sample of moments that tells how deep judging must go. `part` is 1 for candidates of the original list, and higher
+    for those of runs that were submitted later.
     """
     sql = "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id"
     batch_id = BatchId(insert_returning_id(db, sql, [query_id, number, part, at, by]))
@@ -320,7 +322,7 @@ def batch_counts(db: Database) -> dict[str, int]:
 
 
 def probe_counts(db: Database) -> dict[str, int]:
-    """Return the numbers of `queries` with a probe, and of `pairs` that are judged only for a probe.
+    """Return two counts by key: `queries` with a probe, and `pairs` that are judged only for a probe.
 
     A probe is a sample of a query's moments that is judged to learn how deep judging must go.
     """
@@ -365,7 +367,7 @@ def all_sources(db: Database) -> list[CandidateSource]:
 
 
 def pooling_state(db: Database) -> tuple[int, ...]:
-    """Return numbers of which at least one changes whenever the input of a pooling changes."""
+    """Return numbers of which at least one changes if candidates, pairs, moments, queries or sources are added."""
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM candidate), (SELECT count(*) FROM pair), (SELECT count(*) FROM moment), "
         "(SELECT coalesce(max(moment_id), 0) FROM moment), (SELECT count(*) FROM query), (SELECT count(*) FROM source)"
@@ -374,7 +376,7 @@ def pooling_state(db: Database) -> tuple[int, ...]:
 
 
 def last_part(db: Database) -> int:
-    """Return the number of the latest pooling that added sources of candidates; 0 if there are no sources.
+    """Return the number of the latest pooling (making candidates of submitted runs); 0 if no source was ever added.
 
     It is 1 for the sources of the original candidate lists, and higher for those of later poolings.
     """

@@ -1,4 +1,4 @@
-"""Find the thresholds of an encoder from labelled pairs of texts, and draw its similarities (Figure 8 of the paper).
+"""Find an encoder's thresholds from labelled pairs of texts, and draw its similarities (Figure 8 of the MVMR paper).
 
 A pair is labelled alike or different. *Reads* labelled pairs and the cached vectors of their sentences. *Writes* a new
 folder: the file of thresholds that `build_pools` reads, the figure, and its numbers.
@@ -167,7 +167,10 @@ def _in_first_half(name: str) -> bool:
 def write_figure(
     measured: Sequence[LabelledPair], stored: StoredThresholds, numbers: Path, charts: Sequence[Path]
 ) -> None:
-    """Write the quantiles of each label's similarities as CSV, and the figure as PNG or SVG, by each path's ending."""
+    """Draw the similarities of the labelled pairs as a figure, and write the quantiles for each label as CSV.
+
+    `numbers` is the path of the CSV file. The figure is written to each path in `charts`, as PNG or SVG by its ending.
+    """
     from backend.scoring.drawing import save  # charts take as long to load as everything else together
 
     by_label: dict[str, list[float]] = {}

@@ -89,7 +89,7 @@ def shares(scores: PairScores) -> Shares:
 
 
 def query_chart(text: str, cards: Sequence[Card], subtitle: list[str]) -> "alt.TopLevelMixin":
-    """Draw Figure 3: a query, and videos of its pool one below the other.
+    """Draw Figure 3 of the MVMR paper: a query, and videos of its pool one below the other.
 
     Each video has its name, a sentence, a film strip, and a bar that shows where the moment is in the video.
     """
@@ -160,7 +160,7 @@ def _card_rows(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
 
 
 def map_chart(points: Sequence[dict[str, Any]], text: str, subtitle: str) -> "alt.TopLevelMixin":
-    """Draw Figure 4: queries in the plane, coloured by similarity to one of them.
+    """Draw Figure 4 of the MVMR paper: queries as points in the plane, coloured by similarity to one of them.
 
     Args:
         points: `x`, `y`, `similarity` and `role` (`this query`, `positive`, `other`) of each query.
@@ -204,7 +204,10 @@ def map_chart(points: Sequence[dict[str, Any]], text: str, subtitle: str) -> "al
 
 
 def histogram_chart(panels: Sequence[PairScores], subtitle: str) -> "alt.TopLevelMixin":
-    """Draw Figure 7: how similar positives and negatives are to their query, with a panel for each similarity."""
+    """Draw Figure 7 of the MVMR paper: how similar positive and negative videos are to their queries.
+
+    Each of `panels` is one kind of similarity, and is drawn beside the others.
+    """
     import altair as alt
 
     drawn = [_histogram(scores) for scores in panels]

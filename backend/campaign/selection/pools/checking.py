@@ -195,9 +195,9 @@ def _measure_videos(names: Sequence[str], videos: Path, progress: Progress | Non
 def _compute_similarities(
     encoder: Encoder, drawn: Sequence[CheckedQuery], sentences: dict[str, list[str]], progress: Progress | None
 ) -> dict[tuple[str, str], float]:
-    """Map (query id, video) to the similarity of every drawn query to each of its videos.
+    """Return the similarity of each drawn query to each of its videos, by (query id, video).
 
-    It is computed from the encoded text of the query and the encoded sentences of the video.
+    It is the highest similarity of the query to a sentence of the video.
     """
     texts = list(
         dict.fromkeys(

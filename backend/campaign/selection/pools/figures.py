@@ -177,9 +177,10 @@ def _find(clips: VideoFolder, video: str) -> Path | None:
 def _cards(
     query: PoolQuery, pools: Pools, vectors: PoolVectors, clips: VideoFolder | None, progress: Progress | None
 ) -> tuple[list[Card], list[str]]:
-    """Return a card for each positive video of a query and for the negatives that are most similar to it.
+    """Return a card (one video as the figure shows it) for each positive video of a query and for some negatives.
 
-    The second result is a list of remarks: it names the videos whose picture is missing; it is empty if none is.
+    The negatives are those most similar to the query. The second result is a list of remarks: it names the videos whose
+    picture is missing; it is empty if none is.
     """
     [negative] = vectors.scores([query], [query.negatives])
     order = np.argsort(-np.nan_to_num(negative, nan=-1.0), kind="stable")[:_MOST_NEGATIVES]

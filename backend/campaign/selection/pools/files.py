@@ -138,7 +138,7 @@ class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_thresholds(path: Path) -> StoredThresholds:
-    """Return the thresholds of a file.
+    """Return the thresholds of an encoder that are stored in a file.
 
     Raises:
         InputError: the file cannot be read, or was not written by `reelrank mvmr calibrate`.

@@ -35,8 +35,8 @@ class PoolOptions:
 class CaptionedCorpus:
     """A corpus to build pools from: the moments of each video with their sentences, and its duration in seconds.
 
-    `source` names the corpus. `captions` says which captions the sentences are, published or imprecise ones. `left_out`
-    has remarks on entries that were left out of it.
+    `source` names the corpus. `captions` says whether the sentences are published captions, or imprecise ones
+    (rewritten without names). `left_out` has remarks on entries that were left out of it.
     """
 
     source: str
@@ -202,7 +202,9 @@ class CheckReport:
 
 
 def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: int) -> CheckSample:
-    """Draw queries whose pools people can check, with all positives except their own video and some negatives.
+    """Draw queries whose pools people can check; return each with its positives and some of its negatives.
+
+    The query's own video is not among these positives.
 
     A query can be checked if its pool is full and has more than the query's own video. Of queries with the same text
     only the first can be drawn. The negatives of a query depend only on the seed and that query.

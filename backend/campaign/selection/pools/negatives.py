@@ -60,7 +60,7 @@ class NegativesReport:
         temperature: the softmax temperature of equations 2 and 3 in `similarity`.
         queries: number of queries; `sentences` is the number of distinct texts among them.
         videos: number of videos.
-        queries_without: number of queries without a potential negative; `videos_without` likewise.
+        queries_without: number of queries without a potential negative; `videos_without` is that of videos.
         potential_videos: mean number of potential negatives of a query; `potential_queries` is that of a video.
         effective_videos: mean effective number of negatives of a query, over the queries that have any: how many
             equally likely negatives have the same entropy. `effective_queries` is that of a video.
@@ -247,10 +247,10 @@ def _write_videos_given_query(
     temperature: float,
     progress: Progress | None,
 ) -> _Tally:
-    """Write the file of p'(v|q), equation 2: a row for each query, with the probability of each video.
+    """Write the probability of each video as a negative of each query; return statistics over the rows.
 
-    The probabilities in a row are in the order in which the file of equation 3 lists the videos. Returns statistics
-    over the rows.
+    The file has a row for each query. The probability is p'(v|q), equation 2 in `similarity`. Those in a row are in the
+    order of the rows in the file that `_write_queries_given_video` writes.
     """
     tally, report = _Tally(), steps_of(progress, "videos for each query")
     starts = video_starts([queries.videos[video] for video in queries.own])
@@ -278,10 +278,10 @@ def _write_queries_given_video(
     temperature: float,
     progress: Progress | None,
 ) -> _Tally:
-    """Write the file of p'(q|v), equation 3: a row for each video, with the probability of each query.
+    """Write the probability of each query as a negative of each video; return statistics over the rows.
 
-    The probabilities in a row are in the order in which the file of equation 2 lists the queries. Returns statistics
-    over the rows.
+    The file has a row for each video. The probability is p'(q|v), equation 3 in `similarity`. Those in a row are in the
+    order of the rows in the file that `_write_videos_given_query` writes.
     """
     tally, report = _Tally(), steps_of(progress, "queries for each video")
     bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))

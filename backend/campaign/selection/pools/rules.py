@@ -105,9 +105,10 @@ class Sentences:
         self.numbers: SortKeys = number_names(self.names, seed)
 
     def keys_for(self, own: int, purpose: str) -> SortKeys:
-        """Return a sort key for each video, to draw videos of a role for one query in random order.
+        """Return a sort key for each video. Sorted by these keys, the videos are in a random order.
 
-        `own` is the number of the sentence that is the query. `purpose` names the draw; each has its own order.
+        `own` is the number of the sentence that is the query. `purpose` names the draw, such as that of negatives. Each
+        query and purpose has its own order.
         """
         moment = self.moments[own]
         return sort_keys(self.numbers, f"{purpose} {moment.video} {moment.start_s} {moment.end_s} {moment.sentence}")

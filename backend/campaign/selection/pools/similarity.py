@@ -77,7 +77,7 @@ def video_starts(videos: Sequence[str]) -> npt.NDArray[np.int64]:
     [0, 1, 3]
 
     Raises:
-        ValueError: The sentences of a video do not stand together.
+        ValueError: The sentences of a video are not next to one another.
     """
     starts = [n for n, video in enumerate(videos) if n == 0 or video != videos[n - 1]]
     if len(starts) != len(set(videos)):

@@ -1,1 +1,1 @@
-"""Draw the queries of a project from captions, add own ones, and keep each in a split: train, val or test."""
+"""Draw a project's queries from captions, add people's own queries, and put each into a split: train, val or test."""

@@ -1,8 +1,8 @@
-"""Draw queries from imprecise captions, add own queries, and edit them until candidates are chosen.
+"""Draw queries from captions, add a person's own queries, and edit queries until candidates are chosen.
 
-*Reads* captions, and a person's own queries. *Writes* query and events. A draw is a seeded random sample for validation
-and test; the other captions become training queries. A training query never has the text of a validation or test
-query, and each of these has a text of its own.
+*Reads* captions, and a person's own queries. *Writes* query and events. Rewritten captions are used if there are any,
+otherwise published ones. A draw is a seeded random sample for validation and test; the other captions become training
+queries. No two validation or test queries have the same text, and no training query has the text of one of them.
 """
 
 from collections import Counter
@@ -77,7 +77,7 @@ def draw_queries(
     dry_run: bool = False,
     now: float,
 ) -> QueryReport:
-    """Draw validation and test queries from captions, add own ones from a file, or both.
+    """Draw validation and test queries from captions, add a person's own queries from a file, or both.
 
     All other captions become training queries. Own queries may also be added later, as long as there are no candidate
     lists; then nothing is drawn. Without captions, only own queries are possible.
@@ -91,13 +91,14 @@ def draw_queries(
         own: a file of own queries, used beside drawn ones or instead of them.
         own_split: split of own queries from a text file; a table has a column for it.
         stratum: the kind of groups over which the draw is spread in proportion; None draws all texts alike.
-        show_of: regular expression that finds the show in a video's name; see `rules.named_shows`.
-        repeats: how training captions with the same text are handled.
+        show_of: regular expression that finds the TV show in a video's name; see `rules.named_shows`.
+        repeats: whether training captions with the same text become one query each, or one query together.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: queries were drawn already, or there are no captions, or fewer distinct texts than asked for.
+        ProjectError: queries were drawn already, or there are no captions, or fewer distinct texts than queries to
+            draw.
         InputError: everything that is wrong with the file of own queries; nothing was stored then.
     """
     options = DrawOptions(val, test, seed, stratum, show_of, repeats)
@@ -145,9 +146,9 @@ def _plan(
     named: Mapping[str, str | None],
     dry_run: bool,
 ) -> _Plan:
-    """Decide which queries a project without queries will get: those drawn from captions, and own ones.
+    """Decide which queries a project without queries will get: those drawn from captions, and a person's own ones.
 
-    Nothing is written. `named` has the show in the name of every video.
+    Nothing is written. `named` maps the name of every video to the TV show in it.
     """
     if own is None and (options.val < 0 or options.test < 0 or options.val + options.test == 0):
         raise ProjectError(said("ask for at least one query: --val N --test N"))
@@ -218,7 +219,7 @@ def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
 
 
 def _named_shows(project: Project, options: DrawOptions) -> dict[str, str | None]:
-    """Map the name of every video to the show in it; empty if the draw is not spread over shows."""
+    """Map the name of every video to the TV show in it; empty if the draw is not spread over shows."""
     if options.stratum is not Stratum.SHOW:
         if options.show_of is not None:
             raise ProjectError(said("--show-of works only with --stratify show"))

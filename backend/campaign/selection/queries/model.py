@@ -20,7 +20,7 @@ class Stratum(StrEnum):
 
 
 class Repeats(StrEnum):
-    """The ways to handle training captions with the same text."""
+    """The choices for training captions with the same text: one query each, or one query together."""
 
     KEEP = "keep"
     """Each is a query, as in TVR-Ranking."""
@@ -33,8 +33,8 @@ class DrawOptions:
     """Options of a draw: the numbers of validation and test queries, the seed, and how to draw.
 
     `stratum` is the kind of groups over which the draw is spread in proportion (None: all texts are drawn alike).
-    `show_of` is the regular expression that finds the show in a video's name, see `rules.named_shows`. `repeats` says
-    how training captions with the same text are handled.
+    `show_of` is the regular expression that finds the TV show in a video's name, see `rules.named_shows`. `repeats`
+    says whether training captions with the same text become one query each, or one query together.
     """
 
     val: int = 0
@@ -63,7 +63,7 @@ class QueryRow:
 class ListedQuery:
     """A validation or test query, as leads see it before candidates are chosen.
 
-    `source` tells where an own query comes from; it is empty if the query was drawn from a caption.
+    `source` tells where a person's own query comes from; it is empty if the query was drawn from a caption.
     """
 
     query_id: QueryId
@@ -74,7 +74,7 @@ class ListedQuery:
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """An uploaded file of own queries. `split` is the split of queries for which the file names none."""
+    """An uploaded file with a person's own queries. `split` is the split of queries for which the file names none."""
 
     data: bytes
     name: str
@@ -126,13 +126,13 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class QueryReport:
-    """The result of a draw: the number of queries in each split, own ones included, and more counts.
+    """The result of a draw: the number of queries in each split, and more counts.
 
-    `rewritten` says whether the drawn queries come from rewritten captions. `removed` counts captions that may not
-    train, because a validation or test query has their text. `repeats` counts training queries with the text of an
-    earlier one, `merged` captions that were merged into a training query. `first` has the first queries to be judged,
-    for a preview. `long` has the lengths of the queries that are longer than `LONG_QUERY`. With `dry_run` nothing was
-    written.
+    `own` counts queries that a person brings; they are also counted in their splits. `rewritten` says whether the drawn
+    queries come from rewritten captions. `removed` counts captions that may not become training queries, because a
+    validation or test query has their text. `repeats` counts training queries with the text of an earlier one, `merged`
+    captions that were merged into a training query. `first` has the first queries to be judged, for a preview. `long`
+    has the lengths of the queries that are longer than `LONG_QUERY`. With `dry_run` nothing was written.
     """
 
     val: int

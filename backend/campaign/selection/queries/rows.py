@@ -40,7 +40,7 @@ def add_released(db: Database, released: Iterable[QueryRow], source: str) -> Non
 
 
 def moment_places(db: Database) -> dict[MomentId, tuple[str, float, float]]:
-    """Return (video, start, end) of every moment, in seconds."""
+    """Map each moment to (video, start, end), with times in seconds."""
     rows = db.conn.execute("SELECT moment_id, name, start_s, end_s FROM moment JOIN video USING (video_id)")
     return {MomentId(row[0]): (row[1], row[2], row[3]) for row in rows}
 

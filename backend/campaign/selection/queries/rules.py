@@ -44,10 +44,10 @@ def draw(
         stratum: returns the group of a caption, such as its video. The draw is spread over groups in proportion to
             their numbers of texts. A text belongs to the group of its first caption (by video and time). If it is None,
             all texts are drawn alike.
-        repeats: how training captions with the same text are handled.
+        repeats: whether training captions with the same text become one query each, or one query together.
 
     Raises:
-        ProjectError: fewer distinct texts than asked for.
+        ProjectError: there are fewer distinct texts than queries to draw.
     """
     by_text: dict[str, list[Drawable]] = defaultdict(list)
     for caption in captions:
@@ -110,7 +110,7 @@ def apportion(total: int, sizes: Mapping[str, int], rng: random.Random) -> dict[
 
 
 def shows(videos: Iterable[str], named: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the show of every video, or refuse videos whose show is not known.
+    """Return the TV show of every video, or refuse videos whose show is not known.
 
     Args:
         videos: names of videos.
@@ -135,7 +135,7 @@ def shows(videos: Iterable[str], named: Mapping[str, str | None]) -> dict[str, s
 
 
 def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str | None]:
-    """Return the show in the name of each video: the match of the pattern's first group, or its whole match.
+    """Return the TV show in the name of each video: the match of the pattern's first group, or its whole match.
 
     The show is None where the pattern does not match. Call it outside a transaction: a pattern may take a second.
 

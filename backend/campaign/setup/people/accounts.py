@@ -1,8 +1,8 @@
 """Create, invite and list accounts, and change passwords.
 
 *Reads* annotator, invitation, identity, session. *Writes* annotator, invitation, identity, session, known_browser,
-events. Tokens are stored as SHA-256, so nothing in the database is enough to sign in. The password hash argon2 is slow
-on purpose: do not set or check passwords on the event loop.
+personal_token, events. Tokens are stored as SHA-256, so nothing in the database is enough to sign in. The password hash
+argon2 is slow on purpose: do not set or check passwords on the event loop.
 """
 
 import secrets
@@ -98,10 +98,12 @@ def list_people(project: Project, by: Lead | Operator, *, now: float | None = No
 
 @in_charge
 def person_named(project: Project, by: Lead | Operator, name: str, *, archived: bool = False) -> Person:
-    """Return the person of this name, however its letters are written; archived people only if `archived` is true.
+    """Return the person with this name; archived people are included only if `archived` is True.
+
+    Case and invisible characters in the name are ignored.
 
     Raises:
-        ProjectError: nobody is called so; the message lists the names.
+        ProjectError: nobody has this name; the message lists the names of all people searched.
     """
     known = [row.person for row in list_people(project, by) if archived or not row.is_archived]
     person = next((person for person in known if name_key(person.name) == name_key(name)), None)
@@ -182,7 +184,8 @@ def accept_invitation_as(project: Project, invitation: str, issuer: str, subject
 def change_password(project: Project, token: str, old: str, new: str, *, now: float) -> str:
     """Set another password for the person behind a session, and return the token of a new session.
 
-    All other sessions end, and unused invitations become void. This is slow on purpose, like `sign_in`.
+    All other sessions end, all tokens are revoked, and unused invitations become void. This is slow on purpose, like
+    `sign_in`.
 
     Raises:
         SignInRefused: the session is over, or `old` is wrong.
@@ -231,6 +234,6 @@ def _use_invitation(db: Database, token: str, *, now: float) -> Person:
 
 
 def _set_password(db: Database, person: Person, hashed: str, *, now: float) -> None:
-    people.set_password(db, person.annotator_id, hashed)
+    tokens = people.set_password(db, person.annotator_id, hashed)
     people.void_invitations(db, person.annotator_id, at=now)
-    events.note(db, PASSWORD_SET, person, f"annotator:{person.annotator_id}", now=now)
+    events.note(db, PASSWORD_SET, person, f"annotator:{person.annotator_id}", now=now, tokens=tokens)

@@ -63,7 +63,7 @@ def password_weakness(password: str, name: str) -> str:
 
 
 def _is_common(text: str) -> bool:
-    """Return whether a text is a common word, even if digits and signs surround it or replace its letters.
+    """Return whether a text is a common word, even if digits and symbols surround it or replace its letters.
 
     >>> _is_common("passw0rd!2024"), _is_common("$ecret99"), _is_common("grey tram at noon")
     (True, True, False)

@@ -116,7 +116,7 @@ def signed_in(
 def in_charge(
     verb: Callable[Concatenate[Project, Lead | Operator, P], R],
 ) -> Callable[Concatenate[Project, Person | Operator, P], R]:
-    """Let leads call the decorated function, and the operator, who runs commands on the server."""
+    """Let leads and the operator call the decorated function. The operator runs commands on the server."""
     return _checked(verb, require_in_charge, "in_charge")
 
 
@@ -277,8 +277,9 @@ def knows_browser(project: Project, name: str, browser: str, *, now: float) -> b
 def remember_browser(project: Project, session: str, browser: str, *, now: float) -> str:
     """Record that the person of a session uses this browser, and return the cookie that identifies the browser.
 
-    `browser` is the cookie that the browser sent, if any. It is returned if this person already signed in with it.
-    Otherwise somebody else may know it, so a new cookie is returned, which replaces the old one for all its users.
+    `browser` is the cookie that the browser sent, if any. If this person signed in with this cookie recently, the same
+    cookie is returned. Otherwise somebody else may know the cookie, so a new one is returned. For everybody who signed
+    in on this browser, the new cookie replaces the old one.
     """
     person = person_for(project, session, now=now)
     if person is None:

@@ -4,6 +4,7 @@ Only hashes of tokens and passwords are stored.
 """
 
 import sqlite3
+from typing import NamedTuple
 
 from backend.campaign.nouns import FROM_EXAM, Pause, Person, PersonReview, Role
 from backend.core import typed_text as rules
@@ -18,8 +19,8 @@ from backend.store.engine import Database, insert_returning_id
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """Add a person, who cannot sign in before setting a password.
 
-    Only one transaction writes at a time, so nobody else can take a similar name in the meantime. `simulated` marks a
-    person whom the demo made up.
+    No other transaction can write while this one checks the name, so two people cannot get similar names. `simulated`
+    marks a person whom the demo made up.
 
     Raises:
         ProjectError: the name is not allowed (see `rules.person_name`), or somebody has the same or a similar name.
@@ -67,10 +68,10 @@ def by_id(db: Database, annotator_id: AnnotatorId) -> Person | None:
     return _person(row) if row else None
 
 
-def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) -> None:
-    """Replace the password of a person, and end all their sessions."""
+def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) -> int:
+    """Replace the password of a person, end all their sessions, and return how many tokens were revoked with them."""
     db.conn.execute("UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [password_hash, annotator_id])
-    end_sessions(db, annotator_id)
+    return end_sessions(db, annotator_id).tokens
 
 
 def set_language(db: Database, annotator_id: AnnotatorId, language: str) -> None:
@@ -85,7 +86,7 @@ def language(db: Database, annotator_id: AnnotatorId) -> str | None:
 
 
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Suspend a person and end all their sessions; if `suspended` is False, reinstate the person instead.
+    """Suspend a person, and end all their sessions and tokens; if `suspended` is False, reinstate the person instead.
 
     Either way, a person who was archived is no longer archived.
     """
@@ -102,7 +103,7 @@ def archive(db: Database, annotator_id: AnnotatorId, *, at: float) -> None:
     db.conn.execute("UPDATE annotator SET archived_at = ? WHERE annotator_id = ?", [at, annotator_id])
 
 
-_OF_AN_ACCOUNT = ("invitation", "session", "known_browser", "draft")
+_OF_AN_ACCOUNT = ("invitation", "session", "known_browser", "draft", "personal_token")
 """Tables that belong to a person's account, and record nothing that they did."""
 
 
@@ -158,7 +159,11 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
 
 
 def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Let a person sign in with an account of an identity provider; a person bound to it before loses it."""
+    """Let a person sign in with an account of an identity provider. Nobody else can then sign in with that account.
+
+    `issuer` names the provider, and `subject` is the account's id there. If the account was linked to another person,
+    that link is replaced.
+    """
     db.conn.execute(
         "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
@@ -230,10 +235,20 @@ def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, a
     )
 
 
-def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
-    """Delete all sessions and known browsers of a person, and return how many sessions were deleted."""
+class Ended(NamedTuple):
+    """How many sessions and personal tokens of a person were deleted."""
+
+    sessions: int
+    tokens: int
+
+
+def end_sessions(db: Database, annotator_id: AnnotatorId) -> Ended:
+    """Delete all sessions, known browsers and personal tokens of a person."""
     db.conn.execute("DELETE FROM known_browser WHERE annotator_id = ?", [annotator_id])
-    return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
+    return Ended(
+        sessions=db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount,
+        tokens=db.conn.execute("DELETE FROM personal_token WHERE annotator_id = ?", [annotator_id]).rowcount,
+    )
 
 
 def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None, reason: str, *, at: float) -> None:

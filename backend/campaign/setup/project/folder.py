@@ -115,7 +115,7 @@ class Project:
         return self.folder / stored
 
     def source(self, facts: VideoFacts) -> Source:
-        """Return the source from which to read a video: a file, an address, or a folder of frames with its rate."""
+        """Return where to read a video from: a file, an address, or a folder of frames with its frame rate."""
         return source_at(place_in(self.folder, facts.path), facts.fps)
 
 
@@ -139,7 +139,7 @@ def create(
         grading: the scale of grades and the guideline; TVR-Ranking's five grades if None.
 
     Raises:
-        ProjectError: there is a project already, the folder cannot be written, or see `require_inside`.
+        ProjectError: there is a project already, the folder cannot be written, or a link in it leads out of it.
     """
     require_inside(folder)
     require_none(folder)
@@ -200,8 +200,8 @@ def open_project(folder: Path) -> Project:
     """Open the project in a folder.
 
     Raises:
-        ProjectError: the folder has no project, it is unclear which of two databases belongs to it, or see
-            `require_inside`.
+        ProjectError: the folder has no project, it is unclear which of two databases belongs to it, or a link in it
+            leads out of it.
         SchemaOutOfDate: an older or newer version of ReelRank wrote the database.
         InputError: `reelrank.toml` is not valid.
     """

@@ -58,7 +58,7 @@ class Grading:
 
     `tolerance` is how far two grades may differ and still agree. `rounding` says how a mean halfway between two grades
     is rounded. `example_query` is the query to which the examples of all grades belong. `questions` and `reminders` are
-    the other texts of the guideline.
+    the other texts of the guideline. `translations` maps a language tag to {original text: translation}.
     """
 
     scale: Scale
@@ -227,7 +227,7 @@ def grading_problems(
 
 
 def translation_problems(grading: Grading, notes: Collection[str] = ()) -> Iterator[str]:
-    """Yield a sentence for each fault in the translations of a guideline that is valid itself.
+    """Yield a sentence for each fault in the translations of a guideline; the original texts must be valid.
 
     Args:
         grading: the guideline with its translations.

@@ -60,7 +60,10 @@ def require_inside(folder: Path) -> None:
 
 
 def entries(folder: Path) -> Iterator[Path]:
-    """Yield the path of each file and folder in `PLACES`; where a place is a pattern such as `cache/*`, all matches."""
+    """Yield the path of each file and folder that ReelRank may write in a project, as listed in `PLACES`.
+
+    For a pattern such as `cache/*`, yield all files and folders that match it.
+    """
     for place in PLACES:
         path = folder / place
         if "*" not in path.name:

@@ -37,9 +37,10 @@ def campaign(db: Database) -> StoredSettings:
 
 
 def rule(db: Database) -> tuple[str, int, Rounding]:
-    """Return (version of the consensus rule, tolerance, rounding), from which a pair's grades get a verdict.
+    """Return the rule that turns a pair's grades into a verdict, as (version of the rule, tolerance, rounding).
 
-    The tolerance is how far two grades may differ and still agree.
+    The tolerance is how far two grades may differ and still agree. The rounding is for a mean halfway between two
+    grades.
     """
     row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
     return row[0], row[1], Rounding(row[2])

@@ -355,7 +355,7 @@ def is_section(kind: Any) -> bool:
 
 
 def _metadata(kind: Any) -> Iterator[Any]:
-    """Yield the annotations of a type, and those of its type arguments at any depth."""
+    """Yield what `Annotated` attaches to a type, and to the types inside it at any depth."""
     yield from getattr(kind, "__metadata__", ())
     for inner in get_args(kind):
         yield from _metadata(inner)

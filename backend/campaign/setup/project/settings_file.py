@@ -32,7 +32,8 @@ def read_settings(folder: Path) -> ProjectSettings:
     """Read and check `reelrank.toml`.
 
     Raises:
-        InputError: the file is not valid, or an old file that still sets the batch size, which is now in the database.
+        InputError: the file is not valid. Or it is an old file that still sets the batch size, which is now in the
+            database.
     """
     path = folder / SETTINGS_FILE
     if BATCH_SIZE in read_toml(path):

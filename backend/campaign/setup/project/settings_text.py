@@ -64,8 +64,8 @@ def with_values(text: str, changes: Mapping[KeyPath, object]) -> str:
     r"""Return the text of a settings file with new values; everything else stays as it is.
 
     `changes` maps the path of each value, such as `("pay", "hourly_rate")`, to its new value. None turns the setting's
-    line into a comment. If the values cannot be edited line by line, the text of a new file is returned, with its
-    comments.
+    line into a comment. If the values cannot be edited line by line, the result is the text of a new file with the
+    standard comments.
 
     >>> print(with_values("[pay] # a month\nhourly_rate = 11 # gross", {("pay", "hourly_rate"): 12.5}))
     [pay] # a month

@@ -163,8 +163,8 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
     """Run the function of a job, and record its progress and how it ended.
 
     Returns:
-        The error that stopped the job and that its page shows, if it is one of ReelRank's own; None if the job
-        succeeded or was cancelled. Any other error is raised.
+        The `ReelRankError` that stopped the job, whose message its page shows. None if the job succeeded or was
+        cancelled. Any other error is raised.
 
     Raises:
         StoreUnavailable: the end of the job cannot be recorded.
@@ -197,8 +197,8 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 def reporting(project: Project, key: str) -> Iterator[Progress]:
     """Yield a function with which a job reports its progress; a separate thread stores what it reports.
 
-    The job cannot store its progress itself, because it may be inside its only transaction. The yielded function raises
-    `JobCancelled` once a lead has cancelled the job.
+    The job cannot store its progress itself, because all its changes are in one transaction that is committed at the
+    end. The yielded function raises `JobCancelled` once a lead has cancelled the job.
     """
     latest, over, cancelled = ("", 0, 0), threading.Event(), threading.Event()
 
@@ -235,8 +235,8 @@ def reporting(project: Project, key: str) -> Iterator[Progress]:
 def report_progress(project: Project, key: str, what: str, done: int, total: int, *, now: float) -> None:
     """Record the progress of a job: the name of its current step, and how many of `total` steps are done.
 
-    Each report also shows that the job still runs. Where no lock file shows it, a job counts as interrupted after 60 s
-    without a report.
+    Each report also shows that the job still runs. A job without a lock file on this machine counts as interrupted
+    after 60 s without a report.
     """
     with writing(project.store) as db:
         rows.report_progress(db, key, what, done, total, at=now)

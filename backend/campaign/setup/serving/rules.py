@@ -31,7 +31,9 @@ MOST_CHARACTERS = 20_000
 
 
 def sign_in_counters(name: str, address: str, browser: str | None = None) -> dict[str, str]:
-    """Return the counters of failed sign-ins to which an attempt belongs: a mapping from kind to hash.
+    """Return the counters of failed sign-ins to which an attempt belongs, as a mapping from kind to hash.
+
+    The kinds are `name`, `address`, and `pair` (name and address together); or only `browser` if that is known.
 
     Args:
         name: the name that was typed; case and outer spaces do not matter.
@@ -108,8 +110,8 @@ def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: fl
 def outdated_jobs(jobs: Sequence[Job], kind: JobKind) -> list[Job]:
     """Return the ended jobs of a kind to delete when a new job of this kind starts.
 
-    At most `KEPT` jobs of a kind are kept, or one if `KEPT` does not name the kind. The new job is one of them; the
-    others are the newest ended jobs.
+    `KEPT` says how many jobs of each kind are kept; of a kind that it does not list, one is kept. The new job counts as
+    one of them. The others are the newest ended jobs.
 
     Args:
         jobs: all jobs of the project, the newest first.

@@ -72,8 +72,8 @@ def served_at(folder: Path) -> str:
 def invitation_link(project: Project, by: Lead | Operator, token: str, *, address: str | None = None) -> str:
     """Return the link that an invited person opens; `token` is the one-time token of their invitation.
 
-    `address` is that of the app. With None, it is the public address from the settings, or else the address on which
-    the project was last served, or else the usual local address.
+    `address` is the address of the app. If it is None, the link has the public address from the settings. If that is
+    empty too, the link has the address on which the project was last served, or else the usual local address.
     """
     file = project.folder / ADDRESS_FILE
     served = file.read_text(encoding="utf-8").strip() if file.exists() else USUAL_ADDRESS

@@ -1,6 +1,6 @@
 """Change settings in `reelrank.toml` from the page Settings.
 
-*Reads* `reelrank.toml`. *Writes* `reelrank.toml`, events. New values are checked as when the file is read.
+*Reads* `reelrank.toml`. *Writes* `reelrank.toml`, events. New values are checked in the same way as the file.
 """
 
 import tomllib
@@ -126,7 +126,7 @@ def change_settings(
 
 
 def value_words(value: Value | tuple[str, ...]) -> str:
-    """Return the value of a setting as text for people; a dash if it is empty."""
+    """Return the value of a setting as text to show on a page; a dash if it is empty."""
     if value is None or value == "" or value == {} or value == ():
         return "–"
     if isinstance(value, tuple):
@@ -150,8 +150,8 @@ def _value(settings: ProjectSettings, key: str) -> Any:
 def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, object]]:
     """Yield (path in the settings file, new value) for each value that changes.
 
-    A setting with one entry per name yields only the entries that differ. The new value None stands for a removed
-    entry.
+    Of a setting with one entry per name, such as hourly rates, only the entries that differ are yielded. The new value
+    None stands for a removed entry.
     """
     path = tuple(key.split("."))
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):

@@ -114,7 +114,7 @@ def test_signing_out_everywhere_ends_all_sessions_and_gives_the_seats_back(judgi
     assert person_for(project, other, now=NOW) is not None
     with sqlite3.connect(project.folder / "reelrank.db") as db:
         assert db.execute("SELECT count(*) FROM seat WHERE lease_until IS NOT NULL").fetchone() == (0,)
-    told = (anna.annotator_id, f"annotator:{anna.annotator_id}", {"sessions": 2})
+    told = (anna.annotator_id, f"annotator:{anna.annotator_id}", {"sessions": 2, "tokens": 0})
     assert events(judging, "signed_out_everywhere") == [told]
     sign_out_everywhere(project, here, now=NOW)  # once more, by an old page: nothing happens
     assert events(judging, "signed_out_everywhere") == [told]

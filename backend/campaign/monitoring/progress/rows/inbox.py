@@ -93,11 +93,14 @@ asks and those whose clip cannot be shown.
 
 
 def last_candidates(db: Database, last: int) -> Iterator[tuple[QueryId, list[int | None], float | None]]:
-    """Yield the queries whose next batch a lead may open, with the facts that decide whether to recommend it.
+    """Yield the queries whose next batch a lead may open, with the relevances of their last candidates.
+
+    By these relevances, a rule recommends whether to open the next batch.
 
     Args:
         db: the database.
-        last: how many candidates of each query to consider: the last ones by rank in its open batches.
+        last: how many candidates of each query to take: those with the highest rank numbers in its open batches.
+            Batches opened for runs that were submitted later are left out.
 
     Yields:
         The query, the relevances of these candidates in rank order (None: without relevance), and when one of them was

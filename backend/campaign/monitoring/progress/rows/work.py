@@ -38,8 +38,8 @@ _KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id
 def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[PairKind]:
     """Count the pairs that need grades and can be given to annotators, in groups of pairs with the same state.
 
-    `alike` maps each query to one query of its group. Only pairs whose queries are in the same group are counted
-    together. Without `alike`, the query does not matter.
+    `alike` maps each query to one query that stands for its group, such as all queries with the same annotators. Only
+    pairs whose queries are in the same group are counted together. Without `alike`, the query does not matter.
     """
     query = "p.query_id" if alike else "NULL"
     named = cache(alike) if alike else None

@@ -131,11 +131,11 @@ def medians(counts: Codes, rounding: Rounding) -> Codes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """The final relevance of each pair, and the relevances by other aggregators.
+    """The final relevance of each pair, and the relevances that mean, median and Dawid-Skene give it.
 
-    `final` has the final relevance of each pair, -1 for a pair without one. `others` maps each aggregator's name to its
-    relevances of the same pairs. `counts` says how often each aggregator differs. `differs` has the numbers of the
-    pairs, ascending, for which some aggregator differs from the final relevance.
+    `final` has the final relevance of each pair, -1 for a pair without one. `others` maps the name of each of these
+    methods (aggregators) to its relevances of the same pairs. `counts` says how often each aggregator differs.
+    `differs` has the numbers of the pairs, ascending, for which some aggregator differs from the final relevance.
     """
 
     final: Codes
@@ -146,7 +146,7 @@ class Compared:
 
 
 def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
-    """Apply every aggregator to all settled pairs, and count how often it differs from the final relevance.
+    """Compute relevances by mean, median and Dawid-Skene, and count how often they differ from the final ones.
 
     Args:
         grades: the current grades of all pairs.
@@ -179,7 +179,7 @@ def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
 def report(
     grades: GradedPairs, names: Sequence[str], queries: Sequence[str] = (), *, progress: Steps | None = None
 ) -> AggregatorReport:
-    """Return how often each aggregator differs from the final relevance, and for which pairs.
+    """Return how often relevances by mean, median and Dawid-Skene differ from the final ones, and for which pairs.
 
     Args:
         grades: the current grades of all pairs.

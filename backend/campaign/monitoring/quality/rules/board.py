@@ -49,7 +49,7 @@ class Origins:
     """The split and query of each pair, and the day of each grade.
 
     Each value is an index in a list of names: `split` in `splits`, `query` in `queries`, and so on. It is -1 where the
-    name is unknown. `imported` and `simulated` count such grades.
+    name is unknown. `imported` counts grades of earlier campaigns, and `simulated` those that a program gave.
 
     `split` and `query` have one entry per pair, and `day` one per given grade. `week` has the week of each day, and
     `query_split` the name of each query's split.
@@ -237,9 +237,9 @@ def _or_none(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def as_json(board: AgreementBoard) -> Mapping[str, object]:
-    """Return the board as `reelrank agreement --json` prints it.
+    """Return the agreement board (how far annotators agree) as `reelrank agreement --json` prints it.
 
-    It begins with the keys that `reelrank consensus --json` prints.
+    Its first keys are those that `reelrank consensus --json` prints.
     """
     rest = {name: getattr(board, name) for name in AgreementBoard.__slots__ if name != "summary"}
     return {**board.summary, **rest}

@@ -1,4 +1,4 @@
-"""Turn the agreement board into tables of plain values, for its charts and its CSV files."""
+"""Turn the agreement board (how far annotators agree) into tables of plain values, for its charts and CSV files."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -12,9 +12,9 @@ Rows = list[Row]
 
 
 def table(board: AgreementBoard, name: str) -> Rows:
-    """Return the rows of one table of the agreement board, by its name in `TABLES`.
+    """Return the rows of one table of the agreement board (how far annotators agree).
 
-    A figure that is undefined is None, and its `reason` says why.
+    `name` is the name of the table in `TABLES`. A figure that is undefined is None, and its `reason` says why.
     """
     return _MAKERS[name](board)
 

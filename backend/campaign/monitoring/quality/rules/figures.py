@@ -1,4 +1,4 @@
-"""Compute the main figures of agreement, with numbers of grades or pairs and intervals, and summarise all grades.
+"""Compute the main figures of agreement, each with its number of cases and interval, and summarise all grades.
 
 Krippendorff's alpha is computed over all current grades, and again over the first two grades of each pair alone. It is
 not computed for only the pairs with two grades, or only those with four. Disagreement decides which pairs get four
@@ -140,10 +140,11 @@ def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figu
 def _coincidence_figure(
     found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]
 ) -> Figure:
-    """Return a figure of agreement with its bootstrap interval.
+    """Return a figure of agreement, completed by its bootstrap interval.
 
-    `measure` computes the figure from a matrix that counts how often each two grades were given to the same pair.
-    `drawn` has the bootstrap resamples.
+    `found` is the figure without the interval, and `given` has the grades of the pairs. `measure` computes the figure
+    from a matrix that counts how often each two grades were given to the same pair. `drawn` has the bootstrap
+    resamples.
     """
     return _figure(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
 

@@ -70,8 +70,8 @@ def one_grade(grade: int, value: float, n: int, limit: float, others: float | No
 def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
     """Return the sentence that tells how far an annotator's grades differ from the others' grades on the same pairs.
 
-    `value` is the mean difference over `n` grades, positive if the annotator is more generous. A difference of `limit`
-    or more raises the flag.
+    `value` is the mean difference over `n` grades, positive if the annotator is more generous. `interval` is its 99 %
+    interval. A difference of `limit` or more raises the flag.
     """
     way = said("higher") if value >= 0 else said("lower")
     return said(
@@ -88,8 +88,8 @@ def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
 def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval | None, limit: float) -> str:
     """Return the sentence that compares an annotator's newest grades with their earlier ones.
 
-    `new` and `old` are mean differences from the others' grades, over `of_new` newest and `of_old` earlier grades. A
-    change of `limit` or more raises the flag.
+    `new` and `old` are mean differences from the others' grades, over `of_new` newest and `of_old` earlier grades.
+    `interval` is the 99 % interval of the change. A change of `limit` or more raises the flag.
     """
     way = said("higher") if new >= old else said("lower")
     return said(
@@ -111,8 +111,9 @@ def agreement(
 ) -> str:
     """Return the sentence that compares an annotator's agreement in their newest grades with that in earlier ones.
 
-    `new` and `old` are shares of grades within the tolerance of the other first grade of the pair, over `of_new` newest
-    and `of_old` earlier grades. A fall by `limit` or more raises the flag.
+    The first two grades of a pair agree if they differ by at most `tolerance`. `new` and `old` are shares of grades
+    that agree, over `of_new` newest and `of_old` earlier grades. `interval` is the 99 % interval of the change. A fall
+    by `limit` or more raises the flag.
     """
     agree = said("Within {tolerance} of", tolerance=tolerance) if tolerance else said("The same as")
     return said(

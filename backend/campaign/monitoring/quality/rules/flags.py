@@ -1,11 +1,11 @@
 """Compute the eight quality flags of an annotator, each from a figure, a number of cases and a limit.
 
 Two flags use the share of pairs that the annotator skipped or reported as broken. The other six use one number per
-grade, which is NaN where it is undefined. For some flags the number is 1 for yes and 0 for no: too fast, given before
-the clip can have been seen, equal to the most used grade, within the tolerance of the other annotator's grade. For the
-other flags it is the grade minus the mean of the others' grades. A flag's figure, its figure over time and its evidence
-are all computed from these numbers. All limits except the 45 % for the most used grade are assumptions of this project
-(docs/decisions/058). A flag is only shown to leads; it has no effect by itself.
+grade, which is NaN where it is undefined. For four flags the number is 1 or 0. It tells whether the grade came too
+fast, came before the clip can have been seen, is the annotator's most used grade, or agrees with the other annotator's
+grade. For the other two flags it is the grade minus the mean of the others' grades. A flag's figure, its figure over
+time and its evidence are all computed from these numbers. All limits except the 45 % for the most used grade are
+assumptions of this project (docs/decisions/058). A flag is only shown to leads; it has no effect by itself.
 """
 
 from collections.abc import Mapping
@@ -47,8 +47,9 @@ class Work:
     """The grades of one or all annotators, in the order of giving, with the numbers from which flags are computed.
 
     Each of `leaning`, `near`, `too_fast` and `unseen` has one number per grade, NaN if undefined. `leaning` is the
-    grade minus the mean of the others' grades of the pair. `near` is 1 if it agrees with the other first grade of the
-    pair, else 0. `too_fast` and `unseen` are 1 if it came too fast, or before the clip can have been seen.
+    grade minus the mean of the others' grades of the pair. `near` is 1 if the first two grades of the pair agree, else
+    0. `too_fast` is 1 if the grade came too fast, and `unseen` is 1 if it came before the clip can have been seen; else
+    they are 0.
     """
 
     grades: Grades
@@ -180,7 +181,7 @@ def is_often(share: float, n: int, highest: int) -> bool:
 
 
 def _values(work: Work, kind: FlagKind) -> Floats:
-    """Return the number of each grade from which this kind of flag is computed, such as 1 for too fast and 0 for not.
+    """Return one number per grade, from which this kind of flag is computed, such as 1 for too fast and 0 for not.
 
     Raises:
         ValueError: the flag is about skips, not grades.
@@ -291,7 +292,7 @@ def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
 def _timed_values(work: Work, values: Floats) -> tuple[Floats, str]:
     """Return the values of grades with a known time, in order of time, and why they cannot be compared over time.
 
-    To compare, the newest values are set against the earlier ones. The reason is an empty text if that is possible.
+    The second result is empty if there are enough values to compare the newest ones with earlier ones.
     """
     known = ~np.isnan(values)
     timed = values[known & work.grades.timed]

@@ -29,8 +29,8 @@ class GradedPairs:
     did. `highest` is the highest grade of the scale. Two grades agree if they differ by at most `tolerance`.
     `may_go_on` says whether further grades can still come. If not, pairs that lack grades count as discarded.
 
-    `first_round`, with one entry per grade given, marks the first two grades of each pair. It is None where this is
-    known of no grade; `no_rounds` then says why. `re_opened`, with one entry per pair, marks the pairs that a lead
+    `first_round`, with one entry per grade given, marks the first two grades of each pair. It is None if it is unknown
+    which grades these are; `no_rounds` then says why. `re_opened`, with one entry per pair, marks the pairs that a lead
     re-opened for two more people after four grades. It is None where there are none.
     """
 

@@ -1,0 +1,67 @@
+"""Check the personal tokens of requests under /api/: `Authorization: Bearer rr_...`, and nothing else.
+
+A token that works is never delayed. One that does not counts like a failed attempt to sign in from its address, so that
+guessing slows down, and so does a program that goes on with a revoked token.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from urllib.parse import unquote_plus
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+
+from annotate_app.session.request_limits import FairChecks, TooMuch, source_of, too_many
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.shared_state import begin_attempt
+from backend.campaign.setup.tokens.model import PersonalToken
+from backend.campaign.setup.tokens.personal_tokens import holds_token, token_for
+
+_NAME = ""
+"""The name under which failed tokens are counted; nobody's account has it."""
+
+
+class Bearers:
+    """Find the tokens of requests at one front end; used in one event loop.
+
+    `project` is called when a request arrives; `clock` returns seconds since 1970; `sleep` waits some seconds.
+    """
+
+    def __init__(
+        self,
+        project: Callable[[], Project],
+        clock: Callable[[], float] = lambda: time.time(),
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        self._project = project
+        self._clock = clock
+        self._sleep = sleep
+        self._failing = FairChecks()
+
+    async def token_of(self, connection: HTTPConnection) -> PersonalToken | None:
+        """Return the token of a request; None if there is none, or it does not work.
+
+        A request whose address holds a token is refused too, because addresses end up in logs and histories.
+
+        Raises:
+            TooMuch: the token does not work, and too many before it did not.
+        """
+        sent = connection.headers.getlist("authorization")
+        scheme, _, text = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")
+        query = connection.scope["query_string"].decode("latin-1")
+        if scheme.lower() != "bearer" or holds_token(unquote_plus(f"{connection.scope['path']}?{query}")):
+            return None
+        now = self._clock()
+        token = await run_in_threadpool(token_for, self._project(), text.strip(" "), now=now)
+        if token is None:
+            await self._count_failure(source_of(connection), now)
+        return token
+
+    async def _count_failure(self, address: str, now: float) -> None:
+        with self._failing.under_way(address):
+            delay = await run_in_threadpool(begin_attempt, self._project(), _NAME, address, None, now=now)
+            if delay.refused_s:
+                raise TooMuch(too_many(delay.refused_s), delay.refused_s)
+            if delay.held_s:
+                await self._sleep(delay.held_s)

@@ -1,0 +1,1 @@
+"""Personal tokens: what programs send to call the HTTP interface as a person of the project."""
