@@ -126,6 +126,21 @@ def refuse(problems: Sequence[Problem]) -> None:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
 
 
+Times = list[tuple[float, float] | float]
+"""Times in a file: `[[start, end], ...]`, or `[start, end]` for a single moment."""
+
+
+def spans_of(times: Times) -> list[tuple[float, float]]:
+    """Return the start and end of each moment.
+
+    >>> spans_of([(1.5, 2.0), (7.0, 9.0)]), spans_of([3.0, 4.0])
+    ([(1.5, 2.0), (7.0, 9.0)], [(3.0, 4.0)])
+    """
+    single = [time for time in times if isinstance(time, float)]
+    spans = [span for span in times if isinstance(span, tuple)]
+    return [(single[0], single[1])] if len(single) == 2 and not spans else spans
+
+
 def require_times(queries: Iterable[AnnotatedQuery], file: str) -> None:
     """Raise an `InputError` if no query has a moment, as in test splits whose answers are not public."""
     if not any(query.moments for query in queries):

@@ -7,29 +7,23 @@ from backend.scoring.files.forms.form import (
     AnnotatedQuery,
     Opening,
     RunForm,
+    Times,
     TruthForm,
     entries_in,
     require_times,
     run_of_times,
+    spans_of,
 )
 from backend.scoring.matching.columns import Run, Truth
-
-_Span = tuple[float, float]
 
 
 class _Query(msgspec.Struct):
     query_id: int | str
     query: str
     video_id: str
-    timestamps: list[_Span | float] = []
+    timestamps: Times = []
     clip_id: str | None = None
     duration: float | None = None
-
-    def spans(self) -> list[_Span]:
-        """Return the moments: GroundNLQ lists them, CONE gives the two times of one."""
-        if len(self.timestamps) == 2 and all(isinstance(time, float) for time in self.timestamps):
-            return [(self.timestamps[0], self.timestamps[1])]  # type: ignore[list-item]
-        return [span for span in self.timestamps if isinstance(span, tuple)]
 
 
 class _Predictions(msgspec.Struct):
@@ -59,7 +53,9 @@ def read(content: bytes, file: str) -> list[AnnotatedQuery]:
     queries = []
     for row, entry in entries_in(_Query, content, file):
         video = entry.clip_id or entry.video_id
-        moments = [CaptionedMoment(video, *span, entry.query, row, entry.duration) for span in entry.spans()]
+        moments = [
+            CaptionedMoment(video, *span, entry.query, row, entry.duration) for span in spans_of(entry.timestamps)
+        ]
         queries.append(AnnotatedQuery(entry.query_id, row, entry.query, moments))
     require_times(queries, file)
     return queries

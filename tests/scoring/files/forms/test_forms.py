@@ -119,6 +119,10 @@ TRUTHS: dict[str, tuple[Any, list[tuple[str, str, float, float]]]] = {
             ("s1-d2.avi#2", "s1-d2.avi", 0, 5),
         ],
     ),
+    "timechat": (
+        {"annotations": [{"image_id": "AB.mp4", "caption": "one.", "timestamp": [24.3, 30.4], "id": 0}]},
+        [("0", "AB.mp4", 24.3, 30.4)],
+    ),
     "tmlga": (
         [{"id": 0, "video": "AB", "time_start": 24.3, "time_end": 30.4, "description": "one.", "tokens": ["one"]}],
         [("0", "AB", 24.3, 30.4)],
@@ -219,6 +223,11 @@ VARIANTS: list[tuple[str, Any, list[tuple[str, str, float, float]]]] = [
         "sentence-table",
         "video,start_time,end_time,description\nAB,1,2,x\nAB,3,4,x\n",
         [("AB#0", "AB", 1, 2), ("AB#1", "AB", 3, 4)],
+    ),
+    (
+        "timechat",
+        {"annotations": [{"image_id": "v", "caption": "x", "timestamp": [[1, 2], [5, 7]], "id": 7}]},
+        [("7", "v", 1, 2), ("7", "v", 5, 7)],
     ),
     (
         "youcook2",
