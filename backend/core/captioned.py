@@ -10,7 +10,7 @@ import msgspec
 
 from backend.core.errors import Problem
 from backend.core.messages import said
-from backend.core.reading import fault_of, json_list, video_entries
+from backend.core.reading import decode_document, fault_of, json_list, video_entries
 from backend.core.text_files import decode_text, number
 from backend.core.typed_text import nfc
 
@@ -210,3 +210,35 @@ def didemo_entries(data: bytes, file: str) -> tuple[list[tuple[int, Didemo]], li
     untimed = said("has no annotated time: `times` is empty")
     problems += [Problem(file, row, untimed) for row, entry in entries if not entry.times]
     return [(row, entry) for row, entry in entries if entry.times], problems
+
+
+class _Caption(msgspec.Struct):
+    """An entry of a file of captions in the style of COCO: a sentence, and its time in the video `image_id`."""
+
+    id: int | str
+    image_id: str
+    caption: str
+    timestamp: tuple[float, float]
+
+
+class _Captions(msgspec.Struct):
+    annotations: msgspec.Raw
+
+
+def coco_captions(data: bytes, file: str) -> Parsing:
+    """Return (moments, problems, notes) of `{"annotations": [{"id", "image_id", "caption", "timestamp"}]}`.
+
+    TimeChat's and TimeSuite's files for grounding have this format, with times in seconds.
+
+    Raises:
+        InputError: the file has no list `annotations`.
+    """
+    entries, problems = json_list(_Caption, bytes(decode_document(_Captions, data, file).annotations), file)
+    return (
+        [
+            CaptionedMoment(entry.image_id, *entry.timestamp, entry.caption.strip(), row, external_id=str(entry.id))
+            for row, entry in entries
+        ],
+        problems,
+        [],
+    )

@@ -185,7 +185,7 @@ def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[in
     Raises:
         InputError: the file is no JSON list.
     """
-    raws = _decode_document(list[msgspec.Raw], data, file)
+    raws = decode_document(list[msgspec.Raw], data, file)
     return _decode(msgspec.json.Decoder(kind), enumerate(raws, start=1), file)
 
 
@@ -195,7 +195,7 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
     Raises:
         InputError: the file is no JSON object, or a name occurs twice (JSON readers silently take the last one).
     """
-    raws = _decode_document(dict[str, msgspec.Raw], data, file)
+    raws = decode_document(dict[str, msgspec.Raw], data, file)
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
@@ -245,7 +245,12 @@ def _decode(
     return entries, problems
 
 
-def _decode_document(kind: type[_Entry], data: bytes, file: str) -> _Entry:
+def decode_document(kind: type[_Entry], data: bytes, file: str) -> _Entry:
+    """Decode a JSON file as a value of type `kind`.
+
+    Raises:
+        InputError: the file is not UTF-8 or not JSON, or has another shape.
+    """
     text = decode_text(data, file)
     try:
         return msgspec.json.decode(text, type=kind)

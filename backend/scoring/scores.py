@@ -233,6 +233,13 @@ def prepare_run(
                 message=messages[0],
             )
         problems += [Problem(run.file, None, message) for message in messages]
+        if missing.size and run.answers and run.answers.unparsed:
+            message = said(
+                "no time was found in {n:,} of {total:,} answers; their queries count as missing",
+                n=run.answers.unparsed,
+                total=run.answers.total,
+            )
+            problems.insert(0, Problem(run.file, None, message))
     problems += [*refused, *wrong]
     if problems:
         raise InputError(problems)

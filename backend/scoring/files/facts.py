@@ -10,7 +10,7 @@ Reads: truth and video map files. Writes: nothing.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from backend.core.captioned import (
     CaptionedMoment,
     Parsing,
     charades_lines,
+    coco_captions,
     didemo_entries,
     query_id,
     sentences_of_videos,
@@ -110,7 +111,10 @@ def with_line_facts(truth: Truth, content: bytes) -> Truth:
         return truth
     types = {nfc(str(line.id)): line.type for line in lines if line.type}
     known = tuple(types[str(query)] for query in truth.queries) if len(types) == len(truth.queries) else ()
-    return replace(truth, types=known, durations={line.video: line.duration for line in lines if line.duration})
+    texts = {nfc(str(line.id)): line.text for line in lines if line.text}
+    return replace(
+        truth, types=known, durations={line.video: line.duration for line in lines if line.duration}, texts=texts
+    )
 
 
 class _Moment(msgspec.Struct):
@@ -180,16 +184,17 @@ _PEEK = 1 << 16
 """How many bytes are read to recognise a file's format."""
 _VIDEOS = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?=\{)')
 _LIST = re.compile(r"\[\s*(?=\{)")
+_ANNOTATIONS = re.compile(r'\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
 _SHOWN = 3
 
 
 def sentences_truth(content: bytes, file: str) -> Truth | None:
     r"""Return the truth in a benchmark's own annotation file, or None for any other file.
 
-    The formats are Charades-STA (text or JSON), ActivityNet Captions, TACoS and DiDeMo. Published files contain moments
-    that end before they begin. Such queries are left out, and ends after the end of the video are cut there, as the
-    published evaluators do. `notes` reports both. In DiDeMo several people marked the moment of each sentence; every
-    such moment is relevant.
+    The formats are Charades-STA (text or JSON, also that of TimeChat), ActivityNet Captions, TACoS and DiDeMo.
+    Published files contain moments that end before they begin. Such queries are left out, and ends after the end of the
+    video are cut there, as the published evaluators do. `notes` reports both. In DiDeMo several people marked the
+    moment of each sentence; every such moment is relevant.
 
     Raises:
         InputError: the file has one of these formats; lists everything in it that has a wrong structure.
@@ -211,6 +216,9 @@ def sentences(content: bytes, file: str) -> list[Query] | None:
         InputError: lists everything in the file that has a wrong structure.
     """
     text = content[:_PEEK].decode("utf-8", "ignore").lstrip()
+    if opening := _ANNOTATIONS.match(text):
+        fields = _first(text[opening.end() :])
+        return _of_captions(content, file) if {"image_id", "caption", "timestamp"} <= fields else None
     if opening := _VIDEOS.match(text):
         fields = _first(text[opening.end() :])
         if not {"timestamps", "sentences"} <= fields:
@@ -260,7 +268,14 @@ def _of_didemo(content: bytes, file: str) -> list[Query]:
     return [(entry.annotation_id, [entry.moment(row, *times) for times in entry.times]) for row, entry in entries]
 
 
-def _truth(queries: Iterable[Query], file: str) -> Truth:
+def _of_captions(content: bytes, file: str) -> list[Query]:
+    moments, problems, _ = coco_captions(content, file)
+    if problems:
+        raise InputError(problems)
+    return [(moment.external_id or "", [moment]) for moment in moments]
+
+
+def _truth(queries: Sequence[Query], file: str) -> Truth:
     groups: list[Group] = []
     left_out: list[CaptionedMoment] = []
     cut: list[CaptionedMoment] = []
@@ -284,7 +299,8 @@ def _truth(queries: Iterable[Query], file: str) -> Truth:
         *_note(file, left_out, "moments that do not end after they begin were left out, as published evaluators do"),
         *_note(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
     ]
-    return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes))
+    texts = {nfc(str(query)): moments[0].caption for query, moments in queries}
+    return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes), texts=texts)
 
 
 def _note(file: str, moments: Sequence[CaptionedMoment], what: str) -> list[str]:

@@ -18,6 +18,7 @@ from backend.core.messages import joined, said
 from backend.core.reading import unpacked_bytes
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
+from backend.scoring.files.answers import answers_run, answers_table, holds_answers, opening
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.facts import sentences_truth, with_line_facts
 from backend.scoring.files.own_video_runs import lacks_videos, own_video_run
@@ -211,8 +212,8 @@ def run_file(
         content: the bytes of the file, unpacked.
         file: its name, for messages.
         videos: names of the videos that rows give by index.
-        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video.
-            Other formats do not need it.
+        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video
+            and in answers of language models. Other formats do not need it.
         task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR
             if there is no VCMR; `notes` says which tasks were not read.
 
@@ -225,7 +226,10 @@ def run_file(
     content = text.checked(content, file)
     form = text.form_of(content, file)
     if form is Form.CSV:
-        return run_table(content, file, videos)
+        entries = answers_table(content, file)
+        return run_table(content, file, videos) if entries is None else answers_run(entries, file, truth, videos)
+    if holds_answers(opening(content, form)):
+        return answers_run(_decoded(content, file, form), file, truth, videos)
     if lacks_videos(content):
         return own_video_run(_decoded(content, file, form), file, truth)
     run = fast.run(content, file, form, videos, task)

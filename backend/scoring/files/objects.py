@@ -13,6 +13,7 @@ import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
+from backend.scoring.files.answers import answers_run, holds_answers
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.facts import sentences_truth
@@ -98,6 +99,8 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
         return given
     if isinstance(given, (str, os.PathLike)):
         return read_run(_path(given, name), videos, truth)
+    if holds_answers(given):
+        return answers_run(given, name, truth, videos)
     if rows_lack_videos(given):
         return own_video_run(given, name, truth)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):

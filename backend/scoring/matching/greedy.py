@@ -26,13 +26,14 @@ from backend.core.timespan import (
     iou_float32,
     iou_float64,
     iou_float64_hull,
+    iou_hundredths,
     order_keys,
     overlap,
     reaches,
 )
 from backend.scoring.matching.columns import Indices, order_within
 
-Arithmetic = Literal["exact", "float64", "float64_hull", "float32"]
+Arithmetic = Literal["exact", "float64", "float64_hull", "float32", "hundredths"]
 
 
 class Ious(Protocol):
@@ -133,7 +134,7 @@ class SingleIous:
 def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Floats, *, arithmetic: Arithmetic) -> Ious:
     """Return the IoUs of C pairs of moments; times are in seconds, each array of shape (C,).
 
-    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull` or `float32`.
+    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull`, `float32` or `hundredths`.
     """
     if arithmetic == "exact":
         return ExactIous(*overlap(start_s, end_s, other_start_s, other_end_s))
@@ -141,6 +142,8 @@ def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Flo
         return FloatIous(iou_float64_hull(start_s, end_s, other_start_s, other_end_s))
     if arithmetic == "float32":
         return SingleIous(iou_float32(start_s, end_s, other_start_s, other_end_s))
+    if arithmetic == "hundredths":
+        return FloatIous(iou_hundredths(start_s, end_s, other_start_s, other_end_s))
     return FloatIous(iou_float64(start_s, end_s, other_start_s, other_end_s))
 
 
