@@ -14,6 +14,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
+from backend.scoring.files.words import short
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Matches
 from backend.scoring.matching.greedy import TruthIndex, index_truth, pair_up
@@ -197,6 +198,8 @@ def prepare_run(
     problems = []
     truth_query = np.array([key.query_number.get(str(query), -1) for query in run.queries], dtype=np.int64)
     unknown = np.flatnonzero(truth_query < 0)
+    if options.unknown == "error" and 0 < len(unknown) == len(run.queries):
+        raise InputError.single(run.file, _no_shared_query(run, key.truth))
     if options.unknown == "error":
         messages = [said("query {query} is not in the truth", query=run.queries[i]) for i in unknown]
         if messages:
@@ -384,6 +387,18 @@ def _admit(
     if invalid == "zero":
         return spans, warnings
     return spans.take(np.setdiff1d(np.arange(len(spans.video)), bad)), warnings
+
+
+def _no_shared_query(run: Run, truth: Truth) -> str:
+    """Return the message that a truth has none of a run's queries, with an id of each so that a person can compare."""
+    return said(
+        "{file} has 0 of its {n:,} query ids, which are those of another split or data set: the run has {mine}, the"
+        " truth has {theirs}",
+        file=truth.file,
+        n=len(run.queries),
+        mine=short(run.queries[0]),
+        theirs=short(truth.queries[0]),
+    )
 
 
 def _times_problems(run: Run, invalid: str) -> dict[int, str]:

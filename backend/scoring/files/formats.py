@@ -23,6 +23,7 @@ from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.facts import sentences_truth, with_line_facts
 from backend.scoring.files.own_video_runs import lacks_videos, own_video_run
 from backend.scoring.files.text import Form, Some
+from backend.scoring.files.unknown_form import explained
 from backend.scoring.files.words import (
     END,
     QUERY,
@@ -187,6 +188,13 @@ def truth_file(content: bytes, file: str) -> Truth:
     ((5,), ('v1',), [9.5], [4.0])
     """
     content = text.checked(content, file)
+    try:
+        return _truth_of(content, file)
+    except InputError as error:
+        raise explained(error, content, file, TRUTH) from None
+
+
+def _truth_of(content: bytes, file: str) -> Truth:
     form = text.form_of(content, file)
     if form is Form.CSV:
         return truth_table(content, file)
@@ -224,6 +232,13 @@ def run_file(
     [0.7, 0.2]
     """
     content = text.checked(content, file)
+    try:
+        return _run_of(content, file, videos, truth, task)
+    except InputError as error:
+        raise explained(error, content, file, RUN) from None
+
+
+def _run_of(content: bytes, file: str, videos: Mapping[int, str] | None, truth: Truth | None, task: str | None) -> Run:
     form = text.form_of(content, file)
     if form is Form.CSV:
         entries = answers_table(content, file)
