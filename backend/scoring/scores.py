@@ -392,8 +392,8 @@ def _admit(
 def _no_shared_query(run: Run, truth: Truth) -> str:
     """Return the message that a truth has none of a run's queries, with an id of each so that a person can compare."""
     return said(
-        "{file} has 0 of its {n:,} query ids, which are those of another split or data set: the run has {mine}, the"
-        " truth has {theirs}",
+        "{file} has 0 of this run's {n:,} query ids, which are those of another split or data set: the run has {mine},"
+        " the truth has {theirs}",
         file=truth.file,
         n=len(run.queries),
         mine=short(run.queries[0]),

@@ -112,8 +112,8 @@ class TestOptions:
         run = {"x": [["a", 0, 1, 1]], "y": []}
         for missing in ("zero", "error"):
             assert refusal({7: [moment()]}, run, missing=missing) == (
-                "run: truth has 0 of its 2 query ids, which are those of another split or data set: the run has 'x',"
-                " the truth has 7"
+                "run: truth has 0 of this run's 2 query ids, which are those of another split or data set: the run"
+                " has 'x', the truth has 7"
             )
         assert evaluate({7: [moment()]}, run, unknown="ignore").mean["axiou@10"] == 0
 

@@ -120,7 +120,7 @@ def split_hints(truth: Truth, runs: Iterable[Run], others: Iterable[Path]) -> li
         for run in lost:
             if shared := len(ids & set(map(str, run.queries))):
                 message = said(
-                    "{file} has {n:,} of its {total:,} query ids", file=path, n=shared, total=len(run.queries)
+                    "{file} has {n:,} of this run's {total:,} query ids", file=path, n=shared, total=len(run.queries)
                 )
                 problems.append(Problem(run.file, None, message))
     return problems

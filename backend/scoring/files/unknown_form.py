@@ -70,14 +70,15 @@ class _KnownForm:
 def _forms() -> tuple[_KnownForm, ...]:
     """Return the known forms whose entries have named fields."""
     truth, run, times = TRUTH.name, RUN.name, (*TIMES, *START)
-    sentences = (("timestamps",), ("sentences",))
+    activitynet = (("duration",), ("timestamps",), ("sentences",))
+    tacos = (("fps",), ("num_frames",), ("timestamps",), ("sentences",))
     return (
         _KnownForm("QVHighlights", truth, (QUERY, VIDEO, (TRUTH.windows,)), ((TRUTH.windows,),)),
         _KnownForm("TVR", truth, (("desc_id",), ("vid_name",), ("ts",)), (("desc_id",), ("ts",))),
         _KnownForm(said("a release"), truth, (QUERY, (TRUTH.items,)), ((TRUTH.items,),)),
         _KnownForm(said("one moment an entry"), truth, (QUERY, VIDEO, times, RELEVANCE), (QUERY, times)),
-        _KnownForm("ActivityNet Captions", truth, (("duration",), *sentences), sentences),
-        _KnownForm("TACoS", truth, (("fps",), ("num_frames",), *sentences), sentences),
+        _KnownForm("ActivityNet Captions", truth, activitynet, activitynet),
+        _KnownForm("TACoS", truth, tacos, tacos),
         _KnownForm("DiDeMo", truth, (("annotation_id",), ("video",), ("description",), ("times",)), (("times",),)),
         _KnownForm("TimeChat", truth, (("id",), ("image_id",), ("caption",), ("timestamp",)), (("image_id",), TIMES)),
         _KnownForm("CSV", truth, (QUERY, VIDEO, START, END, RELEVANCE), (QUERY, START), table=True),

@@ -106,9 +106,9 @@ def test_a_run_of_another_split_is_told_which_one(release: Path, runs: Callable[
     with pytest.raises(InputError) as refused:
         evaluate_files(release / "val.json", [run], videos=release)
     assert [problem.message for problem in refused.value.problems] == [
-        f"{release}/val.json has 0 of its 1 query ids, which are those of another split or data set: the run has '3',"
-        " the truth has 1",
-        f"{release}/test.json has 1 of its 1 query ids",
+        f"{release}/val.json has 0 of this run's 1 query ids, which are those of another split or data set: the run has"
+        " '3', the truth has 1",
+        f"{release}/test.json has 1 of this run's 1 query ids",
     ]
     (tmp_path / "other").mkdir()
     other = (release / "test.json").rename(tmp_path / "other/held_out.json")
@@ -119,7 +119,7 @@ def test_a_run_of_another_split_is_told_which_one(release: Path, runs: Callable[
     listed = read_run_list(tmp_path / "runs.toml")
     with pytest.raises(InputError) as refused:
         score_splits(listed, videos=listed.videos)
-    assert refused.value.problems[1].message == f"{other} has 1 of its 1 query ids"
+    assert refused.value.problems[1].message == f"{other} has 1 of this run's 1 query ids"
 
 
 def test_an_unreadable_truth_of_another_split_gives_no_hint(release: Path, runs: Callable[..., Path]) -> None:
