@@ -243,10 +243,10 @@ def _run_of(content: bytes, file: str, videos: Mapping[int, str] | None, truth: 
     if form is Form.CSV:
         entries = answers_table(content, file)
         return run_table(content, file, videos) if entries is None else answers_run(entries, file, truth, videos)
-    if holds_answers(opening(content, form)):
-        return answers_run(_decoded(content, file, form), file, truth, videos)
     if lacks_videos(content):
         return own_video_run(_decoded(content, file, form), file, truth)
+    if holds_answers(opening(content, form)):
+        return answers_run(_decoded(content, file, form), file, truth, videos)
     run = fast.run(content, file, form, videos, task)
     if run is None:
         run = documents.parse_run(_decoded(content, file, form), file, videos, task)

@@ -99,10 +99,10 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
         return given
     if isinstance(given, (str, os.PathLike)):
         return read_run(_path(given, name), videos, truth)
-    if holds_answers(given):
-        return answers_run(given, name, truth, videos)
     if rows_lack_videos(given):
         return own_video_run(given, name, truth)
+    if holds_answers(given):
+        return answers_run(given, name, truth, videos)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
         return parse_run_mapping(given, name, name_video)
     if isinstance(given, (list, tuple, Mapping)):

@@ -15,12 +15,13 @@ from backend.core.reading import UNDECODABLE
 from backend.core.typed_text import nfc
 from backend.scoring.files.documents import named_groups
 from backend.scoring.files.entries import Group, run_of
-from backend.scoring.files.words import RUN, RUN_WINDOWS, resolver
+from backend.scoring.files.words import RUN, resolver
 from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
 
 _PEEK = 1 << 16
 _FIRST_ROW = re.compile(r"\[\s*(\[[^\[\]{}]*\])")
-_LISTS = re.compile(r"\s*\[\s*\[")
+_LISTS = re.compile(r'\s*(?:\[|\{\s*"(?:[^"\\]|\\.)*"\s*:)\s*\[')
+"""The beginning of a list of lists, or of an object of lists."""
 
 
 def lacks_videos(content: bytes) -> bool:
@@ -31,7 +32,7 @@ def lacks_videos(content: bytes) -> bool:
     """
     text = content[:_PEEK].decode("utf-8", "ignore")
     match = _FIRST_ROW.search(text)
-    if match is None or f'"{RUN_WINDOWS}"' in text[: match.end()]:
+    if match is None or not (_LISTS.match(text) or f'"{RUN.items}"' in text[: match.start()]):
         return False
     try:
         row = json.loads(match[1])

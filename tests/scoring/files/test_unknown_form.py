@@ -84,9 +84,6 @@ class TestNearest:
              " `timestamp`, `score` added"),
             ("truth", {"v": {"sentences": ["x"], "duration": 9}},
              "the nearest would be ActivityNet Captions with `timestamps` added"),
-            ("truth", {"v": {"sentences": ["x"], "timestamps": [[0, 1]]}, "w": {"sentences": [], "timestamps": []}},
-             "the nearest would be ActivityNet Captions with `duration` added, or TACoS with `fps`, `num_frames`"
-             " added"),
             ("truth", {"annotations": [{"id": 1, "image_id": "v", "caption": "x"}]},
              "the nearest would be TimeChat with `timestamp` added"),
             ("run", b"video,start,end,score\nv,0,1,2\n", "the nearest would be CSV with `query_id` added"),
