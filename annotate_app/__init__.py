@@ -1,1 +1,1 @@
-"""The Streamlit front end: sign-in, the annotator's desk, and the lead's pages."""
+"""The Streamlit front end: sign-in, the annotators' pages such as the grading page, and the pages of leads."""

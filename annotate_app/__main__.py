@@ -1,7 +1,7 @@
 """Start the server process, as `reelrank serve` does: `python -m annotate_app [options of streamlit run]`.
 
-`REELRANK_PROJECT` is the project's folder, `REELRANK_LOG` the form of the log. Once the server answers requests, it
-prints the text in `REELRANK_READY`.
+It reads three environment variables. `REELRANK_PROJECT` is the project's folder, `REELRANK_LOG` the format of the log
+(`text` or `json`), and `REELRANK_READY` a text to print once the server answers requests.
 """
 
 import os
@@ -18,7 +18,7 @@ APP = Path(__file__).with_name("asgi.py")
 
 
 def main() -> None:
-    """Run Streamlit, which runs uvicorn. Both are imported after the log is set up."""
+    """Set up the log, then run Streamlit, which runs the web server uvicorn."""
     os.umask(private_umask())  # the server writes only into the project, so no file needs wider permissions
     form = LogForm(os.environ.get(LOG_VARIABLE) or LogForm.TEXT)
     for number in END_SIGNALS:

@@ -1,4 +1,4 @@
-"""Assemble the ASGI app: Streamlit's pages, our routes, the guard in front, and the clip workers.
+"""Assemble the ASGI app: Streamlit's pages, our routes, the check of every request's session, and the clip workers.
 
 Start it with `python -m annotate_app` and the project's folder in `REELRANK_PROJECT`, as `reelrank serve DIR` does.
 Streamlit reads this file to find `app`. It also finds `.streamlit/config.toml` beside this file, whatever the working

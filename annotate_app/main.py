@@ -1,4 +1,4 @@
-"""The script that Streamlit runs for every session: it finds the signed-in person and runs the page they opened."""
+"""The script that Streamlit runs whenever a browser page is drawn: it finds the signed-in user and runs their page."""
 
 import streamlit as st
 

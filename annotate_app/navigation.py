@@ -1,9 +1,7 @@
-"""Build the menu of a role's pages, and the notice that replaces a page once the session has ended.
+"""Build the menu of a user's pages, and the notice that replaces a page once the session has ended.
 
-`menu_counts` adds the counts of waiting work to the menu of a lead.
-
-A person who opens a page of the other role only reads that it is for that role. What people may do is decided by the
-permission checks alone, not by the menu.
+The menu is only for convenience. A user who opens a page of the other role sees a message that the page is for that
+role. What a user may do is decided by the permission checks alone.
 """
 
 import time
@@ -33,8 +31,8 @@ _KEPT = marked("Sign in again to go on where you were. What you typed is kept fo
 def page_for(person: Person | None) -> StreamlitPage:
     """Return the page that this script run shows.
 
-    `/` redirects to the main page of the person's role. A lead of a project in which nobody can grade yet goes to Set
-    up instead, and an annotator for whom describing comes first goes to Describe.
+    At `/`, it is a redirect to the main page of the user's role. There are two exceptions: a lead is redirected to Set
+    up while nobody can grade in the project yet, and an annotator who is to describe videos before grading to Describe.
     """
     role = None if person is None else person.role
     left_out = _left_out(person)
@@ -67,7 +65,10 @@ def page_for(person: Person | None) -> StreamlitPage:
 
 
 def _left_out(person: Person | None) -> set[str]:
-    """Return the titles of pages that are not in use yet. The menu hides them; their addresses still work."""
+    """Return the titles of pages that the menu hides, because this user has no use for them yet.
+
+    The addresses of these pages still work.
+    """
     if person is None or person.role is Role.ANNOTATOR:
         return set() if person is not None and may_describe(auth.project(), person) else {DESCRIBE}
     features = in_use(auth.project(), person)
@@ -80,9 +81,9 @@ def _not_yours(owner: Role) -> None:
 
 
 def signed_out(place: str) -> None:
-    """Show, in place of the page at `/place`, that the session has ended, with a link to sign in and return.
+    """Show that the session has ended, with a link to sign in and return; shown instead of the page at `/place`.
 
-    What the person typed is kept as a draft.
+    Text that the user typed on that page is kept as a draft for an hour.
     """
     person_id = st.session_state.get(_PERSON_HERE)
     if person_id is not None:
@@ -97,7 +98,7 @@ def signed_out(place: str) -> None:
 
 
 def welcome_back(person: Person, place: str) -> None:
-    """Restore the draft of what this person typed on the page at `/place`; call it before the page is drawn."""
+    """Restore the draft that `signed_out` kept of the page at `/place`; call it before the page is drawn."""
     st.session_state[_PERSON_HERE] = person.annotator_id
     for key, value in take_draft(auth.project(), person, place, now=time.time()).items():
         st.session_state.setdefault(key, value)

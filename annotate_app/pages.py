@@ -1,4 +1,4 @@
-"""The registry of pages, which the navigation, the addresses, the guard, the menu and the tests read.
+"""List all pages of the app. The navigation, the addresses, the session check, the menu and the tests read this list.
 
 To add a page, add an entry here and a module in `annotate_app.screens`.
 """
@@ -18,6 +18,13 @@ Group = NewType("Group", str)
 class Page:
     """One page of the app.
 
+    Attributes:
+        title: the English title, shown in the reader's language.
+        role: the role that may open the page.
+        icon: the icon in the menu.
+        group: the menu that contains the page; None puts the page into the bar itself.
+        former: former addresses that lead here, each with the query string that opens the same content.
+
     >>> page = Page("My work", Role.ANNOTATOR, ":material/insights:")
     >>> page.address, page.module
     ('my-work', 'annotate_app.screens.my_work')
@@ -36,17 +43,17 @@ class Page:
 
     @property
     def address(self) -> str:
-        """Path of the page without its slash."""
+        """Path of the page without its leading slash."""
         return address(self.title)
 
     @property
     def module(self) -> str:
-        """Module whose function `page` draws the page."""
+        """Dotted name of the module whose function `page` draws the page."""
         return f"annotate_app.screens.{self.title.lower().replace(' ', '_')}"
 
 
 def address(title: str) -> str:
-    """Return the path of a page without its slash.
+    """Return the path of the page with this title, without its leading slash.
 
     >>> address("My work")
     'my-work'

@@ -1,4 +1,4 @@
-"""Escape text from people and files, so that it is safe in Streamlit's Markdown and labels and beside other text."""
+"""Escape text that users or files provide, so that Streamlit shows it literally in Markdown and labels."""
 
 import re
 from hashlib import blake2b
@@ -29,7 +29,7 @@ def isolated(text: str) -> str:
 def plain(text: str) -> str:
     """Return Markdown that shows a text literally and keeps its line breaks.
 
-    Runs of white space become one space, as browsers show them.
+    Several white-space characters in a row become one space, as browsers show them.
     """
     return "  \n".join(_line(" ".join(line.split())) for line in text.splitlines())
 
@@ -39,7 +39,7 @@ def _line(line: str) -> str:
 
 
 def component_key(text: str) -> str:
-    """Return a key for a component that is unique to this text. Streamlit rejects keys with certain characters.
+    """Return a key for a Streamlit component, different for each text. Streamlit rejects keys with certain characters.
 
     >>> component_key("clip-a__b")
     'own-0c975f3dffe05789'

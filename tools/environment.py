@@ -1,10 +1,10 @@
-"""Make the virtual environment of a checkout and install into it, as the Makefile asks.
+"""Make the virtual environment of a checkout, and install packages into it; the Makefile runs this.
 
     python3 tools/environment.py create .venv
     .venv/bin/python tools/environment.py install --editable .
 
-Both say in one sentence what is wrong and what to do. Nothing is installed yet when this runs, on whatever Python a
-person has: it needs the standard library alone, and Python 3.6 can read it.
+If a command fails, it says in one sentence what is wrong and what to do. This file runs before anything is installed,
+on any Python that a developer has. So it needs only the standard library, and even Python 3.6 can read it.
 """
 
 import ast
@@ -22,7 +22,7 @@ GAVE_UP = re.compile(r"Retrying \(Retry\(total=0\b.*?(?:\[Errno -?\d+\] ([^'\")]
 
 
 def create(folder: Path) -> None:
-    """Make a virtual environment with pip, or mend one whose making was cut off."""
+    """Make a virtual environment with pip, or repair one whose creation was interrupted."""
     here = "{}.{}".format(*sys.version_info)
     if sys.version_info < OLDEST:
         needed = "{}.{}".format(*OLDEST)
@@ -50,7 +50,10 @@ def create(folder: Path) -> None:
 
 
 def installed_by_uv(arguments: "list[str]") -> bool:
-    """Install with uv, and return whether that worked. Errors are not shown, because pip tries the same next."""
+    """Install packages with uv, and return whether that worked.
+
+    Errors are not shown, because pip tries the same next.
+    """
     uv = Path(sys.executable).with_name("uv")
     if not uv.exists():
         return False
@@ -62,7 +65,9 @@ def installed_by_uv(arguments: "list[str]") -> bool:
 
 
 def uv_options(pip_settings: str) -> "list[str]":
-    r"""Translate what `pip config list` prints, so that uv asks the same indexes: NAME='VALUES', later lines win.
+    r"""Translate pip's settings into options of uv, so that both use the same package indexes.
+
+    `pip_settings` is the output of `pip config list`: lines NAME='VALUES', of which later ones win.
 
     >>> uv_options("global.extra-index-url='https://a https://b'\n:env:.no-index='1'\nglobal.timeout='9'\n")
     ['--index-strategy', 'unsafe-best-match', '--index', 'https://a', '--index', 'https://b', '--no-index']
@@ -83,7 +88,10 @@ def uv_options(pip_settings: str) -> "list[str]":
 
 
 def install(arguments: "list[str]") -> None:
-    """Install into the environment of this Python; without a network, say so in place of pip's many lines."""
+    """Install packages into the environment of this Python. Without a network, say so in one sentence.
+
+    `arguments` are those of `pip install`.
+    """
     if installed_by_uv(arguments):
         return
     # Compiling all 22,000 files would take half of pip's time, and most are never imported.

@@ -1,7 +1,6 @@
-"""Print how large the code is and how its modules hang together: `make size`.
+"""Print how large the code is and how many modules only one other module imports: `make size`.
 
-A module counts as imported once where exactly one other module names it in an import. Code lines are lines with a
-token that is no comment and no string that stands alone.
+Code lines are lines that contain more than a comment or a docstring.
 """
 
 import ast
@@ -21,7 +20,7 @@ _NO_CODE = {
 
 
 def modules(*packages: str, root: Path = ROOT) -> dict[str, str]:
-    """Return the source of every module of some packages, by its dotted name."""
+    """Return the source of every module of some packages, by its dotted name such as `backend.api`."""
     files = [file for package in packages for file in sorted((root / package).rglob("*.py"))]
     return {
         ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file.read_text("utf-8")
@@ -30,7 +29,7 @@ def modules(*packages: str, root: Path = ROOT) -> dict[str, str]:
 
 
 def importers(sources: dict[str, str]) -> dict[str, set[str]]:
-    """Return which modules import each module.
+    """Return for each imported module the names of the modules that import it.
 
     >>> importers({"a": "from b import c", "b": "", "b.c": "import a"})["a"]
     {'b.c'}
@@ -47,7 +46,7 @@ def importers(sources: dict[str, str]) -> dict[str, set[str]]:
 
 
 def code_lines(source: str) -> int:
-    r"""Count the lines that hold code.
+    r"""Return the number of lines with code, without blank lines, comments and docstrings.
 
     >>> code_lines("x = 1\n\n# why\ny = (\n    1\n)\n")
     4
@@ -63,7 +62,7 @@ def code_lines(source: str) -> int:
 
 
 def main() -> None:
-    """Print the counts."""
+    """Print the counts of modules and lines."""
     sources = modules(*PACKAGES)
     length = {name: len(source.splitlines()) for name, source in sources.items()}
     once = [name for name, importing in importers(sources).items() if len(importing) == 1]

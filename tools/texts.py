@@ -1,8 +1,8 @@
-"""Bring the catalogues of translations up to date with the texts of the front end and the sentences of the back end.
+"""Update the translation catalogues with the current texts of the front end and messages of the back end.
 
-Run it as `make texts`. A new text comes in empty, one that is gone is dropped, and nothing is guessed from similar
-ones. What annotators see must be translated (a test holds it); a text that only leads see may wait, and is shown in
-English.
+Run it as `make texts`. A new text is added without a translation, and a text that no longer exists is removed. No
+translation is guessed from a similar text. What annotators see must be translated, which a test checks. A text that
+only leads see may wait, and is shown in English.
 """
 
 import ast
@@ -48,7 +48,7 @@ _PAGES_OF_THE_SERVER = "session"
 
 
 class _Markup(HTMLParser):
-    """Collects what a component's markup shows: texts, and attributes that are read out."""
+    """Collects the texts that an HTML file shows, and the attributes that screen readers read out."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class _Markup(HTMLParser):
 
 
 def texts_in_code() -> Catalog:
-    """Every text of the front end and every sentence of the back end, by its files, in the order of the files."""
+    """Return a catalogue of all texts of the front end and messages of the back end, each with its files."""
     catalogue = Catalog(fuzzy=False, project="ReelRank", charset="utf-8")
     for path in [*sorted(FRONT_END.rglob("*")), *sorted(BACK_END.rglob("*.py"))]:
         if (
@@ -76,7 +76,10 @@ def texts_in_code() -> Catalog:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
-    """The texts of a file, each with its context, and its place where that is not the file."""
+    """Yield the texts of a file as (context, text, place).
+
+    A text with a plural is a pair. `place` is empty, or says that only leads read the text.
+    """
     if path.suffix == ".html":
         markup = _Markup()
         markup.feed(path.read_text(encoding="utf-8"))
@@ -127,7 +130,7 @@ def _is_read_by_leads(node: ast.AST) -> bool:
 
 
 def updated(language: str) -> Catalog:
-    """A language's catalogue with the texts that there are now."""
+    """Return the catalogue of a language, updated with the current texts."""
     with (CATALOGUES / f"{language}.po").open("rb") as file:
         known = read_po(file, locale=language)
     known.update(texts_in_code(), no_fuzzy_matching=True, update_creation_date=False)
@@ -136,7 +139,7 @@ def updated(language: str) -> Catalog:
 
 
 def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
-    """Return the messages without a translation: those that annotators see, and those that leads alone do."""
+    """Return two lists of messages without a translation: those that annotators see, and those that only leads see."""
     places = {(message.id, message.context): [path for path, _ in message.locations] for message in texts_in_code()}
     empty = [message for message in catalogue if message.id and not (message.string and all(message.string))]
     needed = [
@@ -148,7 +151,7 @@ def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
 
 
 def main() -> None:
-    """Bring all catalogues up to date, and say what they lack."""
+    """Update all catalogues, and print the texts that lack a translation."""
     for path in sorted(CATALOGUES.glob("*.po")):
         catalogue = updated(path.stem)
         text = BytesIO()

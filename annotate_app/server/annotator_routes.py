@@ -1,7 +1,8 @@
-"""Routes for annotators besides grading: the page Describe, practice pairs, and clips of the guideline's examples.
+"""Routes for annotators besides grading: the page Describe, practice pairs, and example clips of the guideline.
 
-`GET /describe/work` returns all that the page Describe needs to start. `POST /describe/exchange` saves events and
-returns the outcome of each. The browser gives each event a key, so sending an event twice changes nothing.
+On the page Describe, annotators mark moments in a video and write a sentence for each. `GET /describe/work` returns all
+that the page needs to start. `POST /describe/exchange` saves the annotator's actions, and answers for each whether it
+was saved. The browser gives each action a key, so sending an action twice changes nothing.
 """
 
 import asyncio
@@ -51,13 +52,16 @@ from backend.media.jobs import ClipJob
 
 
 class _Exchange(RequestBody):
-    """Body of POST /describe/exchange."""
+    """Body of POST /describe/exchange: the annotator's actions on the page Describe."""
 
     events: Annotated[list[DescribeEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
 
 
 class DescribeRoutes(ClipRoutes):
-    """Routes of the page Describe. The functions they call check that the person may describe."""
+    """Routes of the page Describe, on which annotators mark moments in a video and write a sentence for each.
+
+    The functions that the routes call check that the user may describe.
+    """
 
     def __init__(
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
@@ -68,7 +72,7 @@ class DescribeRoutes(ClipRoutes):
         """Errors of clips that were requested ahead, by path, until a request reports them."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/describe/work", self.work),
             Route("/describe/exchange", self.exchange, methods=["POST"]),
@@ -79,14 +83,15 @@ class DescribeRoutes(ClipRoutes):
         ]
 
     async def work(self, request: Request) -> Response:
-        """Answer with the person's work on the page Describe."""
+        """Answer with what the page Describe shows to this user: videos to describe, and the user's descriptions."""
         return json_answer(await run_in_threadpool(describe_work, self._project(), person_of(request)))
 
     @takes(_Exchange)
     async def exchange(self, request: Request, sent: _Exchange) -> Response:
-        """Save events of the describer. Answer which were saved or refused, and which descriptions leads sent back.
+        """Save the user's actions on the page Describe, and answer which were saved.
 
-        The browser sends an event again until an answer confirms it.
+        The answer also has the descriptions that leads sent back. The browser sends an action again until an answer
+        confirms it.
         """
         person, now = person_of(request), self._clock()
         me, events = person.annotator_id, len(sent.events)
@@ -97,19 +102,22 @@ class DescribeRoutes(ClipRoutes):
     @answers_refusals
     @takes(SeenGuideline)
     async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
-        """Record that the person was shown a version of the guideline; the answer is empty."""
+        """Record that the user was shown a version of the guideline; the answer is empty."""
         person = person_of(request)
         await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())
         return Response(status_code=204)
 
     @answers_refusals
     async def clip(self, request: Request) -> Response:
-        """Send a whole video as a clip whose first frame is at 0 s, or a Range of it. A missing clip is cut first."""
+        """Send a whole video as a clip whose first frame is at 0 s, or an HTTP Range of it.
+
+        If there is no such clip yet, it is cut first.
+        """
         return clip_response(await cut_clip(request, self._clips, self._find(request), Priority.EXTRA))
 
     @answers_refusals
     async def ready(self, request: Request) -> Response:
-        """Answer whether the video's clip is ready; start cutting it if it is not."""
+        """Answer `{"ready": true}` if the video's clip is cut; otherwise start cutting it and answer false."""
         job, is_there = await run_in_threadpool(check_clip, self._find(request))
         if not is_there:
             if (error := self._failed.pop(job.path, None)) is not None:
@@ -120,7 +128,7 @@ class DescribeRoutes(ClipRoutes):
 
     @answers_refusals
     async def frames(self, request: Request) -> Response:
-        """Send the times of all frames of the video, in seconds on its own time line."""
+        """Send the times of all frames of the video, in seconds on the video's own time line."""
         person, video = person_of(request), request.path_params["video"]
         times = await run_in_threadpool(describe_frames, self._project(), person, video)
         return Response(
@@ -139,17 +147,17 @@ class DescribeRoutes(ClipRoutes):
 
 
 class _Answer(RequestBody, kw_only=True):
-    """Body of POST /practice/{key}."""
+    """Body of POST /practice/{name}: the chosen grade, and a key that the browser makes once for each answer."""
 
     grade: int
     key: str
 
 
 class PracticeRoutes(ClipRoutes):
-    """Routes of the tutorial's practice pairs. The guard lets only signed-in people reach them."""
+    """Routes of the tutorial's practice pairs, which have a known grade and an explanation. For all signed-in users."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/practice/{name}.mp4", self.clip),
             Route("/practice/{name}", self.answer, methods=["POST"]),
@@ -157,14 +165,17 @@ class PracticeRoutes(ClipRoutes):
 
     @answers_refusals
     async def clip(self, request: Request) -> Response:
-        """Send the clip of a practice pair, or a Range of it. A missing clip is cut first."""
+        """Send the clip of a practice pair, or an HTTP Range of it. If there is no clip yet, it is cut first."""
         person, name = person_of(request), request.path_params["name"]
         return clip_response(await cut_clip(request, self._clips, lambda: practice_clip(self._project(), person, name)))
 
     @answers_refusals
     @takes(_Answer)
     async def answer(self, request: Request, sent: _Answer) -> Response:
-        """Save an answer to a practice pair, and return the right grade and why. It never becomes a judgement."""
+        """Save a user's grade of a practice pair, and answer with the right grade and why.
+
+        Grades of practice pairs never count as judgements.
+        """
         person, name = person_of(request), request.path_params["name"]
         return json_answer(
             await run_in_threadpool(
@@ -174,18 +185,18 @@ class PracticeRoutes(ClipRoutes):
 
 
 class Examples(ClipRoutes):
-    """Route for the example clips of the guideline panel. The guard lets only signed-in people reach it."""
+    """Route for the example clips of the guideline panel, for all signed-in users."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the route of this class, to be added to the app."""
         return [Route("/examples/{grade}.mp4", self.clip)]
 
     @answers_refusals
     async def clip(self, request: Request) -> Response:
-        """Send the clip of a grade's example, or a Range of it. A missing clip is cut first.
+        """Send the guideline's example clip for a grade, or an HTTP Range of it.
 
-        `?v=N` names a version of the example. A page that shows an outdated version gets an error, not a clip that
-        does not match its text.
+        If there is no clip yet, it is cut first. `?v=N` names a version of the example. A page that shows an outdated
+        version gets an error, not a clip that does not match its text.
         """
         number = request.query_params.get("v")
         version, grade = small_number(number or ""), small_number(request.path_params["grade"])

@@ -1,16 +1,17 @@
 """Code that routes share: read a JSON body, schedule requests fairly, and answer with a clip or JSON.
 
-Saving a grade takes a few milliseconds. A request made by hand may carry a hundred grades, and a program may send
-several such requests at once, from many accounts. So `Turns` schedules requests:
+A request carries events: grades, skips, or actions on the page Describe. Saving an event takes a few milliseconds. A
+request made by hand may carry a hundred events, and a program may send several such requests at once, from many
+accounts. So `Turns` decides which request is handled next:
 
-- The requests of one person are handled one after the other.
-- Of requests with few events, `AT_WORK` are handled at a time. The next is from the person who recently sent least.
-- Requests with many events are handled one at a time in the whole process, in small parts. A part starts only while
-  nobody else is served or waits, and a pause follows it. So the grade of a key press waits for one part at most. After
-  `MANY_AFTER` turns of others, a waiting part goes first.
-- One person can send `MOST_AN_HOUR` events an hour.
+- The requests of one user are handled one after the other.
+- Of requests with few events, `AT_WORK` are handled at a time. The next is from the user who recently sent least.
+- A request with more than `FEW_EVENTS` is split into small parts. Only one such request is handled at a time in the
+  whole process. A part starts only while no small request is handled or waits, and a pause follows it. So the grade of
+  a key press waits for at most one part. After `MANY_AFTER` small requests, a waiting part goes first.
+- One user can send `MOST_AN_HOUR` events an hour.
 
-The guard limits how many requests may arrive at all.
+`annotate_app.session.guard` limits how many requests are accepted at all.
 """
 
 import asyncio
@@ -52,13 +53,16 @@ unchanged answer is then a 304 without content."""
 
 
 class RequestBody(msgspec.Struct):
-    """Base of all JSON request bodies. `person` is the user for whom the sending page was made."""
+    """Base of all JSON request bodies. `person` is the user who was signed in when the page that sends it was made.
+
+    None skips the check that this user is still signed in.
+    """
 
     person: AnnotatorId | None = None
 
 
 class SeenGuideline(RequestBody, kw_only=True):
-    """Body of POST /desk/guideline and /describe/guideline: the guideline version that the user read to the end."""
+    """Body of POST /desk/guideline and /describe/guideline: the version of the guideline that the user has seen."""
 
     version: int
 
@@ -66,7 +70,8 @@ class SeenGuideline(RequestBody, kw_only=True):
 class ClipRoutes:
     """Base of routes that send clips of a project.
 
-    `project` is called when a request arrives; `clock` returns seconds since 1970.
+    `project` returns the open project and is called for each request. `clips` cuts missing clips. `clock` returns
+    seconds since 1970.
     """
 
     def __init__(
@@ -83,17 +88,20 @@ _ClipRoutes = TypeVar("_ClipRoutes", bound=ClipRoutes)
 
 
 class ClipFile(FileResponse):
-    """A file response that supports Range requests and answers 304 to a browser that has the same ETag.
+    """A file response that supports Range requests, and answers 304 if the browser already has the file (same ETag).
 
-    It sends no Last-Modified: using a clip touches its file, so the time would reveal when somebody else watched it.
+    It sends no Last-Modified: sending a clip changes its file's time, which would reveal when somebody else watched it.
     """
 
     def set_stat_headers(self, stat_result: os.stat_result) -> None:
-        """Set Content-Length, and no header that the file's time decides."""
+        """Set Content-Length, but not Last-Modified or an ETag made from the file's time."""
         self.headers.setdefault("content-length", str(stat_result.st_size))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response. Honour If-None-Match; obey Range only if If-Range is absent or has this file's ETag."""
+        """Send the file, or answer 304 if the browser already has it (If-None-Match).
+
+        A Range is obeyed only if the request has no If-Range, or one with this file's ETag.
+        """
         request_headers = Headers(scope=scope)
         if _STATIC.is_not_modified(self.headers, request_headers):
             await NotModifiedResponse(self.headers)(scope, receive, send)
@@ -116,12 +124,18 @@ async def cut_clip(
     find: Callable[[], ClipJob],
     priority: Priority = Priority.DESK,
 ) -> ClipJob:
-    """Wait until the clip that `find` names is cut, and return it. `find` reads the database, in a thread.
+    """Wait until a clip is cut, and return its job, whose `path` is the finished file.
+
+    Args:
+        request: the request for the clip; if its browser leaves, the clip may be dropped from the queue.
+        clips: cuts clips.
+        find: returns the job of the clip. It reads the database, in a thread, and may raise other errors.
+        priority: how urgent the clip is.
 
     Raises:
-        ClientDisconnect: the browser has gone, so the request gave up its place in the queue.
-        TooMuch: this person has too many clips waiting.
-        VideoUnreadable: the clip cannot be cut. `find` may raise other errors.
+        ClientDisconnect: the browser has gone.
+        TooMuch: this user has too many clips waiting.
+        VideoUnreadable: the clip cannot be cut.
     """
     job, is_there = await run_in_threadpool(check_clip, find)
     if not is_there:
@@ -151,13 +165,16 @@ async def _wait_unless_gone(request: Request, future: asyncio.Future[Path]) -> N
 
 
 def check_clip(find: Callable[[], ClipJob]) -> tuple[ClipJob, bool]:
-    """Return the clip that `find` names, and whether its file exists. The check counts as use of the file."""
+    """Return a clip's job, as `find` returns it, and whether the clip's file exists.
+
+    This counts as a use of the file, so that it is not deleted as unused.
+    """
     job = find()
     return job, is_cut(job)
 
 
 def clip_response(job: ClipJob, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the response that sends the existing file of a clip or storyboard."""
+    """Return the response that sends the finished file of a clip or storyboard."""
     # The file's name is a keyed hash of all that decides the content: as an ETag it reveals nothing.
     response_headers = {"Cache-Control": ASKED_AGAIN, "ETag": f'"{job.path.stem}"', **(headers or {})}
     # Addresses end in .mp4 whatever format the clips have: browsers go by the response's media type.
@@ -165,22 +182,22 @@ def clip_response(job: ClipJob, headers: Mapping[str, str] | None = None) -> Res
 
 
 async def unreadable_response(project: Project, person: Person, error: VideoUnreadable) -> Response:
-    """Return a 404 response that says why there is no clip, in as much detail as this person may read."""
+    """Return a 404 response that says why a clip cannot be shown, in as much detail as this user may read."""
     return error_response(404, await run_in_threadpool(why_not_shown, project, person, error))
 
 
 def error_response(status: int, message: str) -> Response:
-    """Return a response with this status and a message in the reader's language."""
+    """Return a JSON response with this status and the message, translated into the reader's language."""
     return JSONResponse({"message": translate_message(message)}, status)
 
 
 def json_answer(content: object) -> Response:
-    """Return a JSON response that no browser caches, with sentences in the reader's language."""
+    """Return a JSON response that no browser caches, with its messages translated into the reader's language."""
     return Response(as_json(content), headers={"Cache-Control": "no-store"}, media_type="application/json")
 
 
 async def _parsed_body(request: Request, kind: type[_Kind]) -> _Kind | Response:
-    """Return the parsed body of a request, or the response that refuses it."""
+    """Return the parsed body of a request, or an error response if the body or the sender is not accepted."""
     if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
         return error_response(403, tr("This request did not come from a page of this server."))
     try:
@@ -200,7 +217,10 @@ def takes(
 ) -> Callable[
     [Callable[[_Routes, Request, _Kind], Awaitable[Response]]], Callable[[_Routes, Request], Awaitable[Response]]
 ]:
-    """Decorate a POST handler so that it gets the request's body, parsed as `kind`. Other bodies are refused."""
+    """Decorate a POST handler so that it gets the request's body as a third argument, parsed as `kind`.
+
+    A request with an invalid body, from another site or of another user gets an error response instead.
+    """
 
     def decorate(
         handler: Callable[[_Routes, Request, _Kind], Awaitable[Response]],
@@ -218,7 +238,7 @@ def takes(
 def answers_refusals(
     handler: Callable[[_ClipRoutes, Request], Awaitable[Response]],
 ) -> Callable[[_ClipRoutes, Request], Awaitable[Response]]:
-    """Decorate a handler so that missing or unreadable content gets a 404 response with the reason."""
+    """Decorate a handler so that missing or unreadable content gives a 404 response with the reason."""
 
     @wraps(handler)
     async def handle(self: _ClipRoutes, request: Request) -> Response:
@@ -255,7 +275,7 @@ _Event = TypeVar("_Event")
 
 
 def parts(events: Sequence[_Event]) -> Iterator[Sequence[_Event]]:
-    """Split events into parts of `PART_EVENTS`.
+    """Split events into parts of `PART_EVENTS` (2).
 
     >>> [len(part) for part in parts(range(5))]
     [2, 2, 1]
@@ -266,7 +286,10 @@ def parts(events: Sequence[_Event]) -> Iterator[Sequence[_Event]]:
 
 @dataclass(eq=False)
 class _Part:
-    """A part of a request, or a whole small request, that waits for its turn or has it."""
+    """A small request, or a part of a large one, that waits to be handled or is being handled.
+
+    `of_many` says that it is a part of a request with many events. `begins` is set when it may start.
+    """
 
     person: AnnotatorId
     events: int
@@ -275,7 +298,10 @@ class _Part:
 
 
 class Turns:
-    """Schedule the requests of one front end fairly; used in one event loop. `clock` returns seconds."""
+    """Schedules the requests of one server process fairly; the module describes the rules. Used in one event loop.
+
+    `clock` returns seconds, of any origin.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -294,10 +320,12 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, person: AnnotatorId, events: int, *, now: float) -> AsyncIterator[None]:
-        """Handle one request of a person: wait for their earlier requests, and hold back later ones until it is done.
+        """Handle one request of a user in the `with` block, after their earlier requests and before their later ones.
+
+        `events` is the number of events in the request, and `now` the time in seconds since 1970.
 
         Raises:
-            TooMuch: the person sent too many events in an hour. None of this request is saved; the guard answers.
+            TooMuch: the user sent too many events in an hour. Nothing of this request is saved.
         """
         self._count(person, events, now)
         lock = self._one.setdefault(person, anyio.Lock())
@@ -315,12 +343,12 @@ class Turns:
 
     @asynccontextmanager
     async def part(self, person: AnnotatorId, events: int, *, of_many: bool) -> AsyncIterator[None]:
-        """Wait for the turn of a part of a person's request, and hold the turn while the block runs.
+        """Wait until a small request, or a part of a large one, may be handled; run the `with` block then.
 
         Args:
             person: the sender of the request.
-            events: number of events in this part.
-            of_many: whether the request has more than `FEW_EVENTS`.
+            events: the number of events in this part.
+            of_many: whether it is a part of a request with more than `FEW_EVENTS`.
         """
         part = _Part(person, events, of_many)
         self._waiting.append(part)
@@ -341,7 +369,7 @@ class Turns:
         self._begin()
 
     def _begin(self) -> None:
-        """Give turns to all parts that may start now."""
+        """Let all waiting requests and parts start that may be handled now."""
         while len(self._at_work) < AT_WORK and (first := self._next()):
             self._waiting.remove(first)
             self._at_work.append(first)

@@ -1,4 +1,7 @@
-"""Background jobs that choose or pool candidates, and report the outcome in words."""
+"""Background jobs that choose the candidates of queries, by similar captions or from submitted runs.
+
+A candidate is a moment that may be relevant to a query. The jobs return their outcome in words for a lead's page.
+"""
 
 import time
 from dataclasses import replace
@@ -18,7 +21,22 @@ from backend.core.progress import Progress
 
 
 class CandidateOptions(NamedTuple):
-    """Options for choosing candidates. A field that is None keeps the project's setting."""
+    """Options for choosing candidates. A field that is None keeps the project's setting.
+
+    Attributes:
+        batch_size: the number of a query's candidates that are handed out together.
+        captions: whether candidates are chosen by similar captions, besides those from runs.
+        visual: the CLIP model that also compares queries with frames; None for no frames.
+        runs: run files on the server, from which candidates are taken.
+        depth: how many predictions of each query are taken from a run.
+        iou: overlap from which two predicted spans are one candidate.
+        videos: file that maps the video numbers in runs to video names.
+        probe: the number of queries for which more moments are graded, to learn whether the candidates suffice.
+        seed: random seed of choosing these queries and moments.
+        encoder: name of the sentence encoder.
+        kind: kind of the sentence encoder.
+        dtype: precision of the sentence encoder.
+    """
 
     batch_size: int | None = None
     captions: bool = True
@@ -38,7 +56,7 @@ class CandidateOptions(NamedTuple):
 
 
 def choose(project: Project, lead: Person, options: CandidateOptions, *, progress: Progress) -> JobOutcome:
-    """Choose candidates for every query by the similarity of captions, and open the first batches."""
+    """Choose candidates for every query by the similarity of captions, and hand out the first batch of each query."""
     project = _with_encoder(project, lead, options)
     report = choose_candidates(
         project,
@@ -72,10 +90,10 @@ def choose(project: Project, lead: Person, options: CandidateOptions, *, progres
 def pool(
     project: Project, lead: Person, options: CandidateOptions, again: bool, dry_run: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Pool candidates from runs and, if the options say so, from captions.
+    """Take candidates from submitted runs (pooling) and, if the options say so, by similar captions.
 
-    `again` adds candidates from further runs to an earlier pooling. `dry_run` only counts what would be
-    pooled, and writes nothing.
+    `again` adds candidates from further runs to an earlier pooling. `dry_run` only counts the candidates, and writes
+    nothing.
     """
     if not again and not dry_run and options.captions:
         project = _with_encoder(project, lead, options)

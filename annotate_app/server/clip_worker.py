@@ -1,8 +1,9 @@
-"""Cut clips in a separate process, so that a minute of encoding never delays a key press.
+"""Cut clips, the videos of single moments, in a separate process, so that cutting never delays the saving of a grade.
 
-Everything here except the cutting runs on the event loop. `ClipQueue` decides which clip is next. A clip requested
-twice is cut once. A worker process that dies is replaced. A cut that has started is always finished:
-`backend.media.limits` bounds its processor time. Whole videos that people describe are cut by another worker.
+Cutting a clip may take a minute. Everything here except the cutting runs on the event loop. `ClipQueue` decides which
+clip is next. A clip requested twice is cut once. A worker process that dies is replaced. A cut that has started is
+always finished; `backend.media.limits` bounds its processor time. The whole videos of the page Describe have a worker
+of their own.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Priority(IntEnum):
-    """Purpose of a clip; smaller values are cut first."""
+    """How urgent a clip is; clips with smaller values are cut first."""
 
     DESK = 0
     """Somebody waits for it at the desk, in the practice or in a review."""
@@ -45,18 +46,23 @@ class Priority(IntEnum):
 
 @dataclass
 class _Waiting:
-    """A clip in the queue. `claims` counts the requests for it, by priority and person."""
+    """A clip in the queue.
+
+    Attributes:
+        number: its place in the order of arrival; smaller numbers came earlier.
+        claims: the number of requests for it, by priority and user.
+    """
 
     number: int
     claims: Counter[tuple[Priority, AnnotatorId]] = field(default_factory=Counter)
 
 
 class ClipQueue(Generic[Key]):
-    """Queue of clips to cut. A clip is queued once, however many people want it.
+    """Queue of clips to cut. A clip is queued once, however many users want it.
 
-    Clips with the smallest priority value are cut first. Within a priority, people take turns: the person served
-    longest ago is next. So before a person's next clip, each other person gets at most one of the same priority. Of
-    one person's clips, the oldest is cut first.
+    Clips with the smallest priority value are cut first. Within a priority, users take turns: the user served longest
+    ago is next. So between two clips of one user, each other user gets at most one of the same priority. Of one user's
+    clips, the oldest is cut first. `most` is the largest number of clips that one user may have waiting.
 
     >>> queue = ClipQueue[str]()
     >>> for clip in ("a", "b", "c"):
@@ -80,16 +86,16 @@ class ClipQueue(Generic[Key]):
         return key in self._waiting
 
     def counts(self) -> Counter[Priority]:
-        """Return how many clips wait at each priority."""
+        """Return the number of queued clips for each priority; a clip counts at the most urgent priority requested."""
         return Counter(min(waiting.claims)[0] for waiting in self._waiting.values())
 
     def add(self, key: Key, person: AnnotatorId, priority: Priority) -> Key | None:
-        """Add a person's request for a clip, and return the clip that was dropped to make room for it, if any.
+        """Add a user's request for a clip, and return the clip that was dropped to make room for it, if any.
 
-        If this person already has `most` clips waiting, their oldest clip that was only to be cut ahead is dropped.
+        A user who already has `most` clips waiting loses the oldest that nobody waits for (priority `AHEAD`).
 
         Raises:
-            TooMuch: this person has `most` clips waiting, and requests wait for all of them.
+            TooMuch: this user has `most` clips waiting, and requests wait for all of them.
         """
         dropped: Key | None = None
         waiting = self._waiting.get(key)
@@ -105,7 +111,7 @@ class ClipQueue(Generic[Key]):
         return dropped
 
     def leave(self, key: Key, person: AnnotatorId, priority: Priority) -> bool:
-        """Take back one `add`; return whether the clip left the queue because nobody else wants it."""
+        """Withdraw one request made by `add`; return whether the clip left the queue because nobody else wants it."""
         waiting = self._waiting.get(key)
         if waiting is None or (priority, person) not in waiting.claims:
             return False
@@ -117,7 +123,7 @@ class ClipQueue(Generic[Key]):
         return key not in self._waiting
 
     def next(self) -> Key | None:
-        """Remove the clip whose turn it is, and return it."""
+        """Remove the next clip to cut from the queue, and return it; None if the queue is empty."""
         turns = (
             (priority, self._served[person], waiting.number, person, key)
             for key, waiting in self._waiting.items()
@@ -132,7 +138,7 @@ class ClipQueue(Generic[Key]):
         return key
 
     def _dropped_for(self, own_clips: list[Key], person: AnnotatorId) -> Key | None:
-        """Take back a person's request for the oldest clip that they wanted only cut ahead.
+        """Withdraw a user's request for the oldest of their clips that nobody waits for (priority `AHEAD`).
 
         Return the clip if it left the queue, or None if somebody else wants it.
         """
@@ -154,7 +160,7 @@ J = TypeVar("J", bound=CutJob)
 
 
 def _settle_in(_cut: object) -> None:
-    """Lower the priority of the new process. `_cut` is passed because receiving it imports what cutting needs."""
+    """Lower the priority of the new process. The argument is unused: receiving it imports what cutting needs."""
     if hasattr(os, "nice"):
         os.nice(5)  # people grading go first where cores are few
 
@@ -166,7 +172,8 @@ def _nothing() -> None:
 class ClipWorker(Generic[J]):
     """One process that cuts clips, with a queue in front of it.
 
-    `cut` is a module-level function `job -> path` that raises `VideoUnreadable` for a clip that cannot be made.
+    `cut` is a module-level function that cuts the clip of a job and returns its path. It raises `VideoUnreadable` for a
+    clip that cannot be made.
     """
 
     def __init__(self, cut: Callable[[J], Path]) -> None:
@@ -183,7 +190,7 @@ class ClipWorker(Generic[J]):
         self._pool.submit(_nothing)
 
     def stop(self) -> None:
-        """Drop all queued clips; a clip being cut is finished in the background."""
+        """Drop all queued clips and end the process once the clip being cut is finished; do not wait for it."""
         if self._running is not None:
             self._running.cancel()
         if self._pool is not None:
@@ -192,16 +199,21 @@ class ClipWorker(Generic[J]):
 
     @property
     def queued(self) -> tuple[int, int]:
-        """Number of queued clips with priority `DESK`, and of all others; the clip being cut is not counted."""
+        """Two numbers of queued clips: those that somebody waits for (priority `DESK`), and all others.
+
+        The clip being cut is not counted.
+        """
         counts = self._queue.counts()
         return counts[Priority.DESK], counts.total() - counts[Priority.DESK]
 
     def ask(self, job: J, person: AnnotatorId, priority: Priority) -> asyncio.Future[Path]:
-        """Request a clip, and return a future of it. All requests for a clip share one future: do not cancel it.
+        """Request a clip, and return a future that gives its path.
+
+        All requests for a clip share one future, so do not cancel it.
 
         Raises:
-            TooMuch: this person has too many clips waiting. The future raises it too, if the clip was to be cut ahead
-                and was dropped to make room for another clip of the same person.
+            TooMuch: this user has too many clips waiting. The future raises it too, if nobody waited for the clip and
+                it was dropped to make room for another clip of the same user.
             VideoUnreadable: (from the future) the clip cannot be made; the text is written for the lead.
         """
         entry = self._asked.get(job.path)
@@ -219,10 +231,12 @@ class ClipWorker(Generic[J]):
 
     @contextmanager
     def waiting_for(self, job: J, person: AnnotatorId, priority: Priority) -> Iterator[asyncio.Future[Path]]:
-        """Request a clip while the block runs. Leaving the block before the clip is cut takes the request back.
+        """Request a clip while the `with` block runs.
+
+        If the block ends before the clip is cut, the request is withdrawn.
 
         Raises:
-            TooMuch: this person has too many clips waiting.
+            TooMuch: this user has too many clips waiting.
         """
         future = self.ask(job, person, priority)
         try:
@@ -271,6 +285,6 @@ class ClipWorker(Generic[J]):
 
 
 def _seen(future: asyncio.Future[Path]) -> None:
-    """Mark a clip's exception as retrieved: nobody may be waiting for it, and asyncio would log a warning."""
+    """Retrieve the exception of a clip's future: otherwise asyncio would log a warning if nobody waits for the clip."""
     if not future.cancelled():
         future.exception()

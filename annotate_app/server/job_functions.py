@@ -1,4 +1,7 @@
-"""Functions that background jobs run, each in its own process. They return the outcome in words for a lead's page."""
+"""Functions that background jobs run, each job in its own process.
+
+Most return the outcome in words, as a lead's page shows it.
+"""
 
 import time
 from collections.abc import Sequence
@@ -36,8 +39,8 @@ _SHOWN = 50
 class HowToMeasure:
     """How to measure videos.
 
-    `fps` is the frame rate of folders of frames. `decode` says whether to decode every frame; with None, this is
-    done only where it is quick.
+    `fps` is the frame rate of videos that are folders of frames. `decode` says whether to decode every frame, which
+    finds all damage; with None, this is done only where it is quick.
     """
 
     fps: Fraction
@@ -55,7 +58,7 @@ class VideosPreview(NamedTuple):
 def preview_videos(
     project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress
 ) -> OutcomeWithResult:
-    """Report which videos of a folder would be added and which would be refused; nothing is written."""
+    """Report which videos of a folder would be added to the project and which not; nothing is written."""
     report, pictures = adding.preview_videos(
         project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress
     )
@@ -101,7 +104,10 @@ def _already(report: RegisterReport) -> list[str]:
 
 
 def _of_videos(report: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
-    """Return tables of refused files, damaged videos and new videos. Add the number refused to `sentences`."""
+    """Return the tables of an outcome: refused files, damaged videos and new videos. Empty tables are left out.
+
+    The number of refused files is added to `sentences`. `refused` is the heading of their column.
+    """
     tables = []
     if report.problems:
         wrong = [[problem.file, problem.message] for problem in report.problems]
@@ -133,7 +139,10 @@ def look_at_videos(
     *,
     progress: Progress,
 ) -> JobOutcome:
-    """Check the files of all videos, and accept the new content of the videos named in `accept`."""
+    """Check the files of all videos; for videos in `accept` whose file has changed, accept the new content.
+
+    `folder` is where to look for files that have moved.
+    """
     report = check.check_videos(
         project,
         lead,
@@ -166,7 +175,16 @@ def look_at_videos(
 
 @dataclass(frozen=True, slots=True)
 class AnnotationImport:
-    """An annotation file and the options for reading it; see `import_corpus`."""
+    """An annotation file and the options for reading it.
+
+    Attributes:
+        file: the file.
+        format: the name of its format; None recognises it by the content.
+        types: in a file of the data set TVR, the types of entries to keep; None keeps those of the TVR-Ranking paper.
+        columns: the file's name for each of our columns, where it differs: `{"start": "begin"}`.
+        videos: the folder with the video files; None if a later import names it.
+        how: how to measure the videos.
+    """
 
     file: Path
     format: str | None
@@ -228,7 +246,7 @@ def import_file(
 def make_release(
     project: Project, lead: Person, options: ReleaseOptions, name: str, notes: str, *, progress: Progress
 ) -> JobOutcome:
-    """Freeze a release and keep it in the project under `name`."""
+    """Export a release, a frozen copy of the results, and keep it in the project under `name`."""
     release = export_release(project, lead, None, options, name=name, notes=notes, now=time.time(), progress=progress)
     if release.again:
         return JobOutcome(
@@ -240,7 +258,7 @@ def make_release(
 
 
 def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
-    """Return a table of the first `_SHOWN` rows. If there are more, add a sentence about this to `sentences`.
+    """Return a table of the first `_SHOWN` rows; if there are more, add a sentence that says so to `sentences`.
 
     `what` names the rows in that sentence, such as "videos".
     """
@@ -250,7 +268,7 @@ def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str],
 
 
 def look_for_names(project: Project, lead: Person, *, progress: Progress) -> JobOutcome:
-    """Find names in the captions, and propose a name mapping for them."""
+    """Find names of people in the captions, and propose a generic phrase such as "a woman" for each."""
     report = propose_cast(project, lead, progress=progress)
     return JobOutcome(
         [
@@ -274,7 +292,10 @@ def look_for_names(project: Project, lead: Person, *, progress: Progress) -> Job
 class RewriteOptions:
     """Options for rewriting captions.
 
-    Without a `model` the rules rewrite. `place` is the address of the language model; empty means OpenAI's own.
+    Attributes:
+        encoder: the sentence encoder that compares a rewrite with its caption.
+        model: the language model; empty rewrites by rules, without a model.
+        place: the address of the language model's endpoint; empty for OpenAI's own.
     """
 
     encoder: str
@@ -283,7 +304,7 @@ class RewriteOptions:
 
 
 def rewrite(project: Project, lead: Person, options: RewriteOptions, *, progress: Progress) -> JobOutcome:
-    """Rewrite the captions so that they are imprecise."""
+    """Rewrite the captions into imprecise ones, without names of people."""
     endpoint = None
     if options.model:
         endpoint = Endpoint(options.model, options.place) if options.place else Endpoint(options.model)
@@ -321,7 +342,7 @@ def rewrite(project: Project, lead: Person, options: RewriteOptions, *, progress
 
 
 def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> JobOutcome:
-    """Propose moments for all videos, by shots or by windows."""
+    """Propose moments for all videos, cut at their shots or into windows of equal length."""
     report = proposing.propose_moments(project, lead, how, now=time.time(), progress=progress)
     sentences: list[str] = [
         said(
@@ -342,14 +363,17 @@ def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *,
 
 
 def agreement_intervals(project: Project, lead: Person, part: BoardPart, *, progress: Progress) -> AgreementBoard:
-    """Return the agreement board of a part of the pairs, with confidence intervals."""
+    """Return statistics of inter-annotator agreement with confidence intervals, for the pairs that `part` selects."""
     return agreement_board(project, lead, part)
 
 
 def cut_clips(
     project: Project, lead: Person, next_batches: bool, everything: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Cut the clips of all pairs that wait for grades, as `reelrank clips` does."""
+    """Cut the missing clips of pairs that wait for grades, as `reelrank clips` does.
+
+    `next_batches` includes the pairs of each query's next batch, and `everything` those of all candidates.
+    """
     steps = steps_of(progress, CUTTING_CLIPS)
     return clips_outcome(
         cut_queued_clips(project, lead, next_batches=next_batches, everything=everything, progress=steps)

@@ -1,7 +1,7 @@
 """Run background jobs, each in its own process that continues when every page is closed.
 
-The database has the progress and outcome of each job. So every page of every front end can show a job, whoever started
-it: see `backend.campaign.setup.serving.jobs`.
+The database stores the progress and outcome of each job. So every server process of the project can show a job, whoever
+started it: see `backend.campaign.setup.serving.jobs`.
 """
 
 import logging
@@ -61,20 +61,21 @@ def begin(
 
     Args:
         project: the project.
-        lead: the person who starts the job; the functions that the job calls check the permission, too.
+        lead: the lead who starts the job; the functions that the job calls check the permission, too.
         kind: the kind of job.
-        subject: a name that tells jobs of one kind apart.
-        title: the title on pages, made by `said`: `Importing moments.jsonl`.
-        function: see `JobFunction`.
-        arguments: arguments of the function, pickled for the other process.
-        asked: the options of the job, stored with it.
+        subject: distinguishes jobs of one kind, such as the step of the project's setup.
+        title: the title on pages, such as `Importing moments.jsonl`; a message made by `said`.
+        function: the module-level function that the job runs; see `JobFunction`.
+        arguments: further arguments of the function, pickled for the other process.
+        asked: values that the job's page needs to know afterwards, stored with the job.
         now: seconds since 1970.
 
     Returns:
-        A future that is done when the process has ended. None if the same read-only job already runs.
+        A future that is done when the process has ended. None if the same job already runs and changes nothing in the
+        project, so it is not started twice.
 
     Raises:
-        ProjectError: another job that changes the project is running, at any front end.
+        ProjectError: another job that changes the project is running, in any server process.
     """
     key = begin_job(project, lead, kind, subject, title, asked or {}, now=now)
     if key is None:
@@ -89,7 +90,7 @@ def begin(
 
 
 def in_menu(project: Project, lead: Person) -> dict[str, str]:
-    """Return notes for the menu by page title: the progress of a running job, or how an unfinished job ended."""
+    """Return notes for the menu by page title: a running job's progress, or how a job ended that did not complete."""
     notes: dict[str, str] = {}
     newest = {job.kind: job for job in reversed(list_jobs(project, lead, now=time.time()))}
     for job in sorted(newest.values(), key=lambda job: job.is_running):  # a running job comes last, so its note wins
@@ -101,7 +102,15 @@ def in_menu(project: Project, lead: Person) -> dict[str, str]:
 
 
 def run(folder: Path, lead: Person, key: str, function: JobFunction, arguments: tuple[object, ...]) -> None:
-    """Run a job in its worker process, with its own database connection. A refusal is stored as the job's outcome."""
+    """Run a job in its worker process, with its own database connection.
+
+    Args:
+        folder: the project's folder.
+        lead: the lead who started the job.
+        key: identifies the job in the database, where its outcome is stored.
+        function: the function that the job runs.
+        arguments: further arguments of the function.
+    """
     project = open_project(folder)
     try:
         run_job(project, key, lambda progress: function(project, lead, *arguments, progress=progress))
@@ -110,7 +119,7 @@ def run(folder: Path, lead: Person, key: str, function: JobFunction, arguments: 
 
 
 def _note_failure(project: Project, key: str, title: str, future: Future[None]) -> None:
-    """Record the outcome of a job whose process ended without recording one."""
+    """Store the outcome "failed" or "interrupted" of a job whose process ended with an error."""
     if error := future.exception():
         state = JobState.FAILED
         if processes.is_ending():

@@ -1,4 +1,4 @@
-"""Routes for leads: the rewrite queue, menu counts, clips of any moment, and uploads.
+"""Routes for leads: decisions on rewritten captions, counts in the menu, clips of any moment, and uploads.
 
 An upload is streamed to the project's disk, so it may be larger than the memory. Videos go to `videos/` of the
 project's folder, annotation files to `files/`, runs to `pooled/`. A file gets its name only once it is complete, and
@@ -53,21 +53,24 @@ Find = Callable[[Project, Person, str, float, float], ClipJob]
 
 
 class _Decision(RequestBody, kw_only=True):
-    """Body of POST /rewriting/decision; a `text` of None rejects the rewrite."""
+    """Body of POST /rewriting/decision: a caption's id, and the text to use. A `text` of None rejects the rewrite."""
 
     caption: int
     text: str | None
 
 
 class Rewriting:
-    """Routes of the rewrites on the page Captions. Each decision is answered with the updated queue."""
+    """Routes with which leads accept or reject rewritten captions on the page Captions.
+
+    Every answer has the rewrites that still wait for a decision.
+    """
 
     def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.time) -> None:
         self._project = project
         self._clock = clock
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/rewriting/decision", self.decision, methods=["POST"]),
             Route("/rewriting/undo", self.undo, methods=["POST"]),
@@ -75,7 +78,10 @@ class Rewriting:
 
     @takes(_Decision)
     async def decision(self, request: Request, sent: _Decision) -> Response:
-        """Record a decision about a rewrite. If it is refused, `message` beside the queue says why."""
+        """Record a lead's decision about a rewritten caption; answer with the rewrites that still wait.
+
+        If the decision is not possible, the answer's `message` says why.
+        """
         person, project = person_of(request), self._project()
 
         def act() -> None:
@@ -85,7 +91,7 @@ class Rewriting:
 
     @takes(RequestBody)
     async def undo(self, request: Request, sent: RequestBody) -> Response:
-        """Undo the last decision of this lead."""
+        """Undo the last decision of this lead; answer with the rewrites that wait, and the decision in `taken_back`."""
         person, project = person_of(request), self._project()
         return await run_in_threadpool(
             self._answer, request, lambda: take_back_rewrite(project, person, now=self._clock())
@@ -104,7 +110,10 @@ class Rewriting:
 
 
 def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
-    """Return the route `GET /lead/waiting`, which answers leads with the current result of `waiting`."""
+    """Return the route `GET /lead/waiting`, which answers leads with the counts in their menu.
+
+    `waiting` returns these counts.
+    """
 
     async def answer(request: Request) -> Response:
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
@@ -120,21 +129,24 @@ def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
 
 
 class Moments(ClipRoutes):
-    """Routes for the clip and the thumbnail of any moment, which a lead's pages show."""
+    """Routes for the clip and the thumbnail of any moment, for the pages of leads."""
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [Route("/moments.mp4", self.clip), Route("/moments.webp", self.thumbnail)]
 
     async def clip(self, request: Request) -> Response:
-        """Send the clip of the moment `?video=NAME&start=S&end=S`, or a Range of it. A missing clip is cut first."""
+        """Send the clip of the moment `?video=NAME&start=S&end=S` (seconds), or an HTTP Range of it.
+
+        If there is no clip yet, it is cut first.
+        """
         try:
             return await self._answer(request, moment_clip)
         except VideoUnreadable as error:
             return error_response(404, str(error))
 
     async def thumbnail(self, request: Request) -> Response:
-        """Send a small picture of the moment in the query string, or 204 if none can be made."""
+        """Send a small picture of the moment `?video=NAME&start=S&end=S` (seconds), or 204 if none can be made."""
         try:
             return await self._answer(request, moment_thumbnail)
         except VideoUnreadable:
@@ -164,7 +176,11 @@ _LONGEST_NAME = 200
 class UploadKind:
     """A kind of file that leads may upload.
 
-    `folder` is in the project's folder; `what` is its name in messages; `most_bytes` is the largest size.
+    Attributes:
+        folder: where files go, within the project's folder.
+        what: the name of the kind in messages, such as "a video".
+        extensions: the allowed endings of file names.
+        most_bytes: the largest size of a file, in bytes.
     """
 
     folder: str
@@ -181,7 +197,10 @@ KINDS = {
 
 
 def sent_files(project: Project, kind: str) -> list[Path]:
-    """Return the uploaded files of a kind, sorted by name. Links that lead out of the folder are left out."""
+    """Return the uploaded files of a kind, sorted by name, without symbolic links that lead out of the folder.
+
+    `kind` is `videos`, `files` (annotation files) or `pooled` (runs).
+    """
     folder = project.folder / KINDS[kind].folder
     if not folder.is_dir():
         return []
@@ -196,19 +215,22 @@ class Uploads:
         self._project = project
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         address = "/lead/uploads/{kind}/{name}"
         return [Route(address, self.ask, methods=["GET"]), Route(address, self.take, methods=["PUT"])]
 
     async def ask(self, request: Request) -> Response:
-        """Answer whether a file of `?size=BYTES` would be accepted.
+        """Answer 204 if a file of `?size=BYTES` would be accepted, or the error that uploading it would give.
 
-        Few browsers report a refusal that arrives while they send a body, so pages ask first.
+        Few browsers report an error that arrives while they send a body, so pages ask first.
         """
         return await self._refusal(request, request.query_params.get("size", "")) or Response(status_code=204)
 
     async def take(self, request: Request) -> Response:
-        """Store the body as a file of this name. Answers 409 if it exists, 413 if it is too large, 507 without room."""
+        """Store the request's body as a file with the name in the address.
+
+        Answers 201, or 409 if the file exists, 413 if it is too large, and 507 if the disk has no room.
+        """
         name = nfc(request.path_params["name"])
         refusal = await self._refusal(request, request.headers.get("content-length", ""))
         if refusal is not None:
@@ -226,7 +248,10 @@ class Uploads:
             )
 
     async def _refusal(self, request: Request, announced: str) -> Response | None:
-        """Return the response that refuses this upload, or None if it may start. The target folder is created."""
+        """Return the error response to an upload, or None if it may start; create the folder for it.
+
+        `announced` is the size in bytes that the browser states, as text.
+        """
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
             return error_response(403, tr("This request did not come from a page of this server."))
         project = self._project()
@@ -275,7 +300,7 @@ class Uploads:
 
 
 def wrong_name(kind: UploadKind, name: str) -> str:
-    """Return what is wrong with the name of a file, or "" if it is valid."""
+    """Return what is wrong with the name of a file of this kind, or "" if it is valid."""
     if name != PurePosixPath(name).name or "\\" in name or name.startswith(".") or not name.isprintable():
         return tr("{name!r} is not a valid file name.", name=name)
     if len(name.encode()) > _LONGEST_NAME:
@@ -291,7 +316,7 @@ def wrong_name(kind: UploadKind, name: str) -> str:
 
 
 def _part(target: Path, stack: ExitStack) -> IO[bytes]:
-    """Open a temporary file for the upload. Closing `stack` deletes it, unless it was moved to `target`."""
+    """Open a temporary file for an upload. When `stack` is closed, it is deleted unless it was moved to `target`."""
     own = stack.enter_context(own_folder(target))
     return stack.enter_context((own / "part").open("wb"))  # without an extension, nothing takes it for a video
 

@@ -32,7 +32,7 @@ _OURS = ("annotate_app", "backend")
 
 
 def begin(form: LogForm) -> None:
-    """Send the messages of all loggers of this process to standard error, in this form.
+    """Send the messages of all loggers of this process to standard error, as text or as JSON.
 
     Call it before importing libraries that add their own handlers: loggers that exist already keep theirs.
     """
@@ -52,7 +52,7 @@ def begin(form: LogForm) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Return a text without the parts that look like secrets.
+    """Return a text with passwords, tokens and other parts that look like secrets replaced by `[taken out]`.
 
     >>> without_secrets("GET /session/invitation/3xQ7 by postgresql://me:pw@db/x with password='horse' failed")
     'GET /session/invitation/[taken out] by postgresql://[taken out]@db/x with password=[taken out] failed'
@@ -63,19 +63,19 @@ def without_secrets(text: str) -> str:
 
 
 def _is_for_a_person(record: logging.LogRecord) -> bool:
-    """Return whether a text log shows a record. Uvicorn's start and stop messages are hidden."""
+    """Return whether a text log includes a record: all except uvicorn's messages about its start and stop."""
     return record.levelno > logging.INFO or not record.name.startswith("uvicorn")
 
 
 class _Through(logging.Logger):
-    """A logger that sends everything to the root's handlers, whatever handlers a library adds to it."""
+    """A logger that sends everything to the root logger's handlers, and ignores handlers that a library adds to it."""
 
     def callHandlers(self, record: logging.LogRecord) -> None:
         logging.root.callHandlers(record)
 
 
 class _Text(logging.Formatter):
-    """Formatter for people: one line, and a traceback below it."""
+    """Log formatter for people: one line for each message, and a traceback below it."""
 
     default_msec_format = "%s.%03d"
 
@@ -84,7 +84,10 @@ class _Text(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """Formatter for programs: one line of JSON with `at` (UTC), `level`, `logger`, `message` and any `exception`."""
+    """Log formatter for programs: one line of JSON for each message.
+
+    Its fields are `at` (UTC), `level`, `logger`, `message`, and `exception` if there is one.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))

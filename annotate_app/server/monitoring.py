@@ -1,11 +1,11 @@
-"""Monitor a front end: health checks, and metrics for Prometheus.
+"""Monitor a server process: health checks, and metrics for Prometheus.
 
-Two addresses answer load balancers and process managers: whether the process responds, and whether it can serve. They
+Load balancers and process managers ask two addresses: whether the process responds, and whether it can serve. They
 need no sign-in and reveal nothing about the campaign. Costly checks run once a second at most.
 
-The metrics are the number of grades, the time an exchange takes, the wait for clips, and the length of clip queues.
-They have their own address and thread, and exist only with `reelrank serve --metrics`. They reveal figures about a
-campaign, so they are never served at the address that browsers use. Each front end counts from its own start, and
+The metrics are the number of grades, the time to save grades and answer, the wait for clips, and the length of clip
+queues. They have their own address and thread, and exist only with `reelrank serve --metrics`. They reveal figures
+about a campaign, so they are never served at the address that browsers use. Each process counts from its own start, and
 Prometheus adds the counts up.
 """
 
@@ -43,7 +43,7 @@ _HEADERS = {"Cache-Control": "no-store"}
 
 
 class Counts:
-    """The Prometheus counters of one front end."""
+    """The Prometheus metrics of one server process."""
 
     def __init__(self, registry: "CollectorRegistry") -> None:
         from prometheus_client import Counter, Gauge, Histogram
@@ -66,9 +66,9 @@ class Counts:
         self._queue = Gauge("reelrank_clip_queue", "Clips that wait to be cut.", ["cutter", "order"], registry=registry)
 
     def exchanged(self, seconds: float, grades: Collection[GradeEvent], receipts: Sequence[Receipt]) -> None:
-        """Record an answered exchange with a browser: its time, and the outcome of each grade.
+        """Record a request in which a browser sent grades: the time to answer it, and whether each grade was saved.
 
-        Receipts of skips are not counted.
+        `receipts` are the server's answers to grades and skips; those to skips are not counted.
         """
         self._exchange.observe(seconds)
         if grades:
@@ -78,11 +78,11 @@ class Counts:
                     self._grades.labels(receipt.status.value).inc()
 
     def waited(self, seconds: float) -> None:
-        """Record how long somebody waited for a clip, whether or not they got it."""
+        """Record how many seconds somebody waited for a clip, whether or not they got it."""
         self._wait.observe(seconds)
 
     def watch(self, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
-        """Report the current queue lengths of these clip workers, by name, at every scrape."""
+        """Report the queue lengths of these clip workers, by name, whenever Prometheus asks."""
         for name, cutter in cutters.items():
             for number, order in enumerate(("urgent", "later")):
                 self._queue.labels(name, order).set_function(partial(_queued, cutter, number))
@@ -97,7 +97,7 @@ counts: Counts | None = None
 
 
 def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
-    """Start counting, and serve the metrics at `HOST:PORT`. With an empty address, nothing is counted.
+    """Start counting, and serve the metrics at the address `HOST:PORT`. If the address is empty, do nothing.
 
     Raises:
         OSError: the server cannot listen at this address.
@@ -120,8 +120,7 @@ def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
 class Health:
     """The routes of the health checks.
 
-    `project` is a function that returns the project; it is called when a request arrives. `clock` returns monotonic
-    seconds.
+    `project` returns the open project and is called for each check. `clock` returns monotonic seconds.
     """
 
     def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.monotonic) -> None:
@@ -131,15 +130,18 @@ class Health:
         self._known: tuple[float, Sequence[str]] | None = None
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [Route(HEALTH_PATH, self.healthy), Route(READY_PATH, self.ready)]
 
     async def healthy(self, _request: Request) -> Response:
-        """Answer 200 and `ok`. If this fails, restart the process."""
+        """Answer 200 and `ok`: the process responds. A process that does not answer should be restarted."""
         return PlainTextResponse("ok\n", headers=_HEADERS)
 
     async def ready(self, _request: Request) -> Response:
-        """Answer 200 and `ready`, or 503 and what is missing (`missing_for_serving`). On 503, send nobody here."""
+        """Answer 200 and `ready` if this process can serve, or 503 and what is missing, such as the database.
+
+        A load balancer should send no users to a process that answers 503.
+        """
         # A lock belongs to the event loop that uses it first, so it is not created at import.
         self._turn = self._turn or anyio.Lock()
         async with self._turn:

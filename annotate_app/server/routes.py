@@ -1,8 +1,9 @@
-"""Routes of grading: the annotator's desk as JSON, and clips; `own_routes` collects all routes of the app.
+"""Routes of the grading page: an annotator's next pairs as JSON, and their clips.
 
-Every database call runs in a thread, every cut in the clip worker's process; nothing here blocks the event loop.
-The guard answers refusals: 403 if the person may not do something, 503 if the database is unavailable.
-`docs/decisions` describes the protocol between the player and these routes.
+`own_routes` collects these and all other routes of the app. Every database call runs in a thread, and every clip is cut
+in another process, so nothing here blocks the event loop. `annotate_app.session.guard` turns errors into responses: 403
+if the user may not do something, 503 if the database is unavailable. `docs/decisions` describes the protocol between
+the grading page and these routes.
 """
 
 import asyncio
@@ -71,7 +72,15 @@ _LOG = logging.getLogger(__name__)
 
 
 class _Exchange(RequestBody):
-    """Body of POST /desk/exchange."""
+    """Body of POST /desk/exchange, which saves an annotator's work.
+
+    Attributes:
+        grades: the grades that the server has not confirmed yet.
+        skips: the skipped pairs that the server has not confirmed yet.
+        shown: the pair whose clip is on screen.
+        window: the name that the browser window gave itself.
+        takes: whether grading moves to this window, if the user has several.
+    """
 
     grades: Annotated[list[GradeEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
     skips: Annotated[list[SkipEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
@@ -81,26 +90,26 @@ class _Exchange(RequestBody):
 
 
 class _Shown(RequestBody, kw_only=True):
-    """Body of POST /desk/shown."""
+    """Body of POST /desk/shown: the pair whose clip is displayed."""
 
     pair: PairKey
 
 
 class _Broken(RequestBody, kw_only=True):
-    """Body of POST /desk/broken."""
+    """Body of POST /desk/broken: the pair whose clip is broken, and what the user or browser says about it."""
 
     pair: PairKey
     what: str = ""
 
 
 class _Exam(RequestBody, kw_only=True):
-    """Body of POST /desk/exam."""
+    """Body of POST /desk/exam: the step in the qualification exam, to start it, hand it in, or leave its result."""
 
     act: ExamAct
 
 
 class Desks(ClipRoutes):
-    """Routes of an annotator's player: the desk and its clips."""
+    """Routes of the grading page. A desk holds the pairs that one annotator is to grade next."""
 
     def __init__(
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
@@ -110,7 +119,7 @@ class Desks(ClipRoutes):
         self._background: set[asyncio.Task[None]] = set()
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes of the player, each with the method that answers it."""
+        """Return the routes of the grading page, each with the method that answers it."""
         return [
             Route("/desk/exchange", self.exchange, methods=["POST"]),
             Route("/desk/shown", self.shown, methods=["POST"]),
@@ -125,9 +134,9 @@ class Desks(ClipRoutes):
 
     @takes(_Exchange)
     async def exchange(self, request: Request, sent: _Exchange) -> Response:
-        """Save the grades and skips of the request, and answer with receipts and the new desk.
+        """Save the grades and skips in the request; answer with a receipt for each, and the pairs to grade next.
 
-        The browser sends a grade or skip again until a receipt confirms it.
+        A receipt says whether a grade or skip was saved. The browser sends each again until it has a receipt.
         """
         person, now, began = person_of(request), self._clock(), time.perf_counter()
         me, events = person.annotator_id, len(sent.grades) + len(sent.skips)
@@ -180,7 +189,10 @@ class Desks(ClipRoutes):
 
     @takes(_Broken)
     async def broken(self, request: Request, sent: _Broken) -> Response:
-        """Save a person's report that a clip does not load or play, and try to cut that clip on the server."""
+        """Save a user's report that a clip does not load or play, and try to cut that clip again on the server.
+
+        The answer has the pairs to grade next.
+        """
         person, now = person_of(request), self._clock()
         async with self._turns.of(person.annotator_id, 1, now=now):
             taken = await run_in_threadpool(report_broken, self._project(), person, sent.pair, sent.what, now=now)
@@ -190,13 +202,16 @@ class Desks(ClipRoutes):
 
     @takes(_Exam)
     async def exam(self, request: Request, sent: _Exam) -> Response:
-        """Start the exam, hand it in, or go on from its result. `exchange` saves the answers."""
+        """Start the qualification exam, hand it in, or leave its result; answer with the pairs to grade next.
+
+        The answers to the exam are saved by `exchange`.
+        """
         person = person_of(request)
         desk = await run_in_threadpool(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
         return self._answer(person, [], desk)
 
     async def recent(self, request: Request) -> Response:
-        """Answer with the newest grades that the person may still change, in the form of the pairs on a desk."""
+        """Answer with the user's newest grades that they may still change, each with the query of its pair."""
         person, now = person_of(request), self._clock()
         items = await run_in_threadpool(exchange.recent_grades, self._project(), person, now=now)
         return json_answer({"items": items})
@@ -204,7 +219,7 @@ class Desks(ClipRoutes):
     @answers_refusals
     @takes(SeenGuideline)
     async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
-        """Record that the person read a version of the guideline to its end, and answer with the desk."""
+        """Record that the user read a version of the guideline to its end; answer with the pairs to grade next."""
         person = person_of(request)
         desk = await run_in_threadpool(
             exchange.read_guideline, self._project(), person, sent.version, now=self._clock()
@@ -212,13 +227,14 @@ class Desks(ClipRoutes):
         return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
-        """Send the clip of a pair, or the range of bytes that the request asks for. A missing clip is cut first.
+        """Send the clip of a pair, or an HTTP Range of it. If there is no clip yet, it is cut first.
 
         `?context=1` requests the moment with the seconds around it. Two headers give the number of seconds before and
-        after the moment, but never its place in the video. A context that cannot be cut is not reported, because the
-        moment's own clip may be fine.
+        after the moment, but nothing tells where in the video it is. If this longer clip cannot be cut, the pair is not
+        reported as broken, because the clip of the moment itself may be fine.
 
-        An annotator's browser may be redirected to the bucket of clips; `?here=1` requests the clip from this server.
+        If clips are kept in a storage bucket, an annotator's browser may be redirected there. `?here=1` requests the
+        clip from this server.
         """
         person, pair = person_of(request), PairKey(request.path_params["pair"])
         context = request.query_params.get("context") == "1"
@@ -238,13 +254,19 @@ class Desks(ClipRoutes):
 
     @answers_refusals
     async def storyboard(self, request: Request) -> Response:
-        """Send the storyboard of a clip. If none can be made, only the route of the clip reports the clip as broken."""
+        """Send the storyboard of a pair's clip: one picture with several of its frames.
+
+        A storyboard that cannot be made does not mark the pair as broken; only a clip that cannot be made does.
+        """
         find = partial(storyboard_for, self._project(), person_of(request), PairKey(request.path_params["pair"]))
         return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 
     @answers_refusals
     async def gif(self, request: Request) -> Response:
-        """Send the moment as a GIF, for leads to show to others. Clips that annotators wait for are cut first."""
+        """Send the moment of a pair as a GIF, for leads to show to others.
+
+        Clips that annotators wait for are cut first.
+        """
         find = partial(gif_for, self._project(), person_of(request), PairKey(request.path_params["pair"]))
         return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 
@@ -253,13 +275,13 @@ class Desks(ClipRoutes):
         return json_answer({"receipts": receipts, "desk": desk})
 
     def _in_background(self, work: Coroutine[None, None, None]) -> None:
-        """Run work in the background, after the response."""
+        """Run a coroutine in the background, after the response."""
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
     async def _try_reported(self, person: Person, pairs: Sequence[PairKey]) -> None:
-        """Cut the clips that a person reported as broken. A clip that cannot be cut is blocked for everybody."""
+        """Cut the clips that a user reported as broken. If a clip cannot be cut, its pair is no longer handed out."""
         for pair in pairs:
             try:
                 find = partial(reported_clip, self._project(), person, pair)
@@ -273,7 +295,7 @@ class Desks(ClipRoutes):
                 _LOG.info("The reported clip of %s was not tried: %s", pair, error)
 
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
-        """Have the missing clips of a person's desk cut, in the order of the desk, before the browser requests them."""
+        """Have the missing clips of a user's next pairs cut, in their order, before the browser requests them."""
 
         def missing() -> list[tuple[PairKey, ClipJob]]:
             uncut = []
@@ -329,7 +351,7 @@ def own_routes(
         project: returns the project that is served.
         clips: cuts clips.
         waiting: returns the counts in a lead's menu.
-        videos: cuts whole videos, which may take minutes and must not delay clips; None lets `clips` cut them.
+        videos: cuts the whole videos of the page Describe, which may take minutes; None lets `clips` cut them.
     """
     return [
         *Sessions(project).routes(),

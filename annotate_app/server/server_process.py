@@ -1,8 +1,8 @@
 """Control the server process where Streamlit does not: sockets, and a timely stop on SIGTERM or Ctrl-C.
 
-On a signal, uvicorn accepts no more connections, closes websockets and waits for requests under way, such as the
-exchange of a grade. After `GRACE_S` it stops waiting: a slow download must not delay a machine's shutdown. Then the
-app's own processes end (see `processes.end_all`), and the process exits with 0.
+On a signal, uvicorn accepts no more connections, closes websockets and waits for requests under way, such as one that
+saves a grade. After `GRACE_S` it stops waiting: a slow download must not delay a machine's shutdown. Then the app's own
+processes end (see `processes.end_all`), and the process exits with 0.
 """
 
 import logging
@@ -30,10 +30,10 @@ LAST_S = 8.0
 
 
 def leave(_number: int, _frame: FrameType | None) -> None:
-    """End the process with 0. This handles signals before the server has started and after it has stopped.
+    """End the process with exit code 0; a signal handler for before the server has started and after it has stopped.
 
-    Before the start, it raises no exception. An exception in the middle of an import can leave a lock that the
-    interpreter waits for forever.
+    Before the start, it ends the process without raising an exception. An exception in the middle of an import can
+    leave a lock that the interpreter waits for forever.
     """
     if not _BEGUN.is_set():
         print_stopped()
@@ -42,7 +42,7 @@ def leave(_number: int, _frame: FrameType | None) -> None:
 
 
 def print_stopped() -> None:
-    """Print that the server has stopped. Print nothing if `READY_VARIABLE` is empty: no start was announced."""
+    """Print that the server has stopped; print nothing if `REELRANK_READY` is empty, because no start was printed."""
     if os.environ.get(READY_VARIABLE):
         with suppress(OSError):  # the terminal has gone
             sys.stdout.write("\nStopped.\n")
@@ -50,7 +50,7 @@ def print_stopped() -> None:
 
 
 def limit_shutdown_time() -> None:
-    """Make signals end the process within `LAST_S`; call it in the main thread once the server has started."""
+    """Make signals end the process within `LAST_S` seconds; call it in the main thread once the server has started."""
     _BEGUN.set()
     if threading.current_thread() is not threading.main_thread():
         return
@@ -65,13 +65,13 @@ def limit_shutdown_time() -> None:
 
 
 def server_settings() -> Any:
-    """Return uvicorn's settings, some of which Streamlit does not pass on; None where no uvicorn runs."""
+    """Return the settings of the running uvicorn server, to change those that Streamlit cannot; None without one."""
     handler = signal.getsignal(processes.END_SIGNALS[0])
     return getattr(getattr(handler, "__self__", None), "config", None)
 
 
 def _answer(server_handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
-    """Run the server's own signal handler, and start the timer that forces the end."""
+    """Handle a signal: run the server's own handler, and start the timer that forces the process to end."""
     server_handler(number, frame)
     clock = threading.Timer(LAST_S, _leave_now)
     clock.daemon = True
@@ -103,9 +103,9 @@ def disable_send_delay() -> None:
 
 
 def limit_messages(most_bytes: int) -> None:
-    """Close a websocket on a message of more than `most_bytes` before the rest of it is read.
+    """Make the server close a websocket on a message of more than `most_bytes`, before reading the rest of it.
 
-    Streamlit's setting for this, `server.maxMessageSize`, bounds what the server sends too.
+    Streamlit's setting for this, `server.maxMessageSize`, limits the messages that the server sends too.
     """
     if (settings := server_settings()) is not None:
         settings.ws_max_size = most_bytes

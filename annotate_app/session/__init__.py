@@ -1,1 +1,1 @@
-"""Sign-in, accounts, single sign-on, and the guard that lets only signed-in people into the app."""
+"""Sign-in, accounts, single sign-on, and the check that lets only signed-in users into the app."""

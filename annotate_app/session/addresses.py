@@ -1,13 +1,14 @@
 """Page addresses, the base path of the app, and the names of its cookies.
 
-The guard knows the addresses before any page is loaded, and rejects all others. Inside the app a path begins at the
-app: "/grade". Behind a proxy the app may lie below a path of its host, such as https://lab.example.org/annotate/.
-`BasePath` takes that path off requests, whether or not the proxy has stripped it, and adds it to redirects and to the
-paths of cookies. Pages add it by `full_path`, and scripts of components by `fullPath`.
+All addresses are known before any page is loaded, and `guard.py` rejects all others. Inside the app a path begins at
+the app: "/grade". Behind a proxy the app may lie below a path of its host, the base path, such as /annotate in
+https://lab.example.org/annotate/. `BasePath` removes the base path from requests, whether or not the proxy has already
+done so, and adds it to redirects and to the paths of cookies. Pages add it by `full_path`, and scripts of components by
+`fullPath`.
 
 Over https the names of cookies begin with `__Host-`, which a browser accepts only from this very host and only over
-https. Below a base path they begin with `__Secure-`, because `__Host-` asks for the path "/". The guard gives requests
-their plain names back, so everything else reads `request.cookies[SESSION_COOKIE]`.
+https. Below a base path they begin with `__Secure-`, because `__Host-` asks for the path "/". `guard.py` removes these
+prefixes from requests, so all other code reads `request.cookies[SESSION_COOKIE]`.
 """
 
 import os
@@ -59,12 +60,12 @@ _COOKIE_PATH = re.compile(r"(;\s*path=)/(?=\s*(?:;|$))", re.IGNORECASE)
 
 
 def use_base_path(base: str) -> None:
-    """Set the base path, which is put before all addresses in the answer to the current request."""
+    """Set the base path for the current request: `full_path` puts it before all addresses in the answer."""
     _base.set(base)
 
 
 def base_path() -> str:
-    """Return the path of the host below which the app lies, such as "/annotate"; "" if it has the whole host."""
+    """Return the path of the host below which the app lies, such as "/annotate"; "" if it is the host's root."""
     base = _base.get()
     if base is None:
         base = ""
@@ -75,12 +76,12 @@ def base_path() -> str:
 
 
 def full_path(path: str) -> str:
-    """Return a path of the app, such as "/grade", as a browser asks for it: "/annotate/grade"."""
+    """Return a path of the app, such as "/grade", with the base path, as browsers request it: "/annotate/grade"."""
     return base_path() + path
 
 
 def moved_to(path: str, query: str) -> str | None:
-    """Return where a former address leads now, with its query; None for any other address.
+    """Return where the page that once had this address is now, with the query; None if no page ever moved from it.
 
     >>> moved_to("/disagreements", "show=notes"), moved_to("/disputes", "show=notes"), moved_to("/exam", "trial=a")
     ('/disputes?show=notes', None, '/calibration?trial=a')
@@ -95,7 +96,9 @@ def moved_to(path: str, query: str) -> str | None:
 
 
 def is_own_path(path: str) -> bool:
-    """Return whether a path begins like one of the app's own. Such a path cannot be a base path: it is ambiguous.
+    """Return whether the first part of a path is that of one of the app's pages or routes.
+
+    Such a path cannot be the base path, because requests below it would be ambiguous.
 
     >>> is_own_path("/clips"), is_own_path("/my-work/lab"), is_own_path("/annotate")
     (True, True, False)
@@ -105,7 +108,7 @@ def is_own_path(path: str) -> bool:
 
 
 def path_within(base: str, path: str) -> str:
-    """Take the base path off a path, if it has it.
+    """Return a path without the base path `base`; a path that does not begin with it is returned unchanged.
 
     >>> path_within("/annotate", "/annotate/grade"), path_within("/annotate", "/annotate"), path_within("/a", "/ab")
     ('/grade', '/', '/ab')
@@ -118,8 +121,8 @@ def path_within(base: str, path: str) -> str:
 class BasePath:
     """ASGI middleware, outermost, that removes the base path from requests and adds it to responses.
 
-    `base` is the base path from the start of the server. Without one, the header `X-Forwarded-Prefix` gives it, if it
-    comes from a proxy whose other headers uvicorn trusts.
+    `base` is the base path that the server was started with. If it is empty, the header `X-Forwarded-Prefix` of a proxy
+    gives the base path, provided that uvicorn trusts the proxy.
     """
 
     def __init__(self, app: ASGIApp, base: str, trusted: str | None = None) -> None:
@@ -129,7 +132,7 @@ class BasePath:
         self._trusted = ProxyHeadersMiddleware(app, hosts).trusted_hosts  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request without its base path, and restore the base path in the response."""
+        """Pass on a request without the base path, and add the base path to the response."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -150,7 +153,7 @@ class BasePath:
         await self._app(inner, receive, _below(base, send))
 
     def _forwarded(self, scope: Scope) -> str:
-        """Return the path prefix that a trusted proxy sent; "" if there is none.
+        """Return the base path that a trusted proxy sent in a header; "" if there is none.
 
         If uvicorn trusts `X-Forwarded-For`, it has already replaced the proxy's address. Somebody who bypasses the
         proxy and sends both headers only changes the addresses in their own responses.
@@ -172,7 +175,7 @@ class BasePath:
 
 
 def _below(base: str, send: Send) -> Send:
-    """Put the base path in front of the redirects and cookie paths of an answer."""
+    """Return a `send` that adds the base path to the redirects and cookie paths of a response."""
 
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -201,12 +204,12 @@ _HOST, _SECURE = "__Host-", "__Secure-"
 
 
 def is_secure(scope: Scope) -> bool:
-    """Return whether a request or websocket came by TLS, to this server or to a proxy that it trusts."""
+    """Return whether a request or websocket came over TLS, to this server or to a proxy that it trusts."""
     return scope.get("scheme") in ("https", "wss")
 
 
 def name_sent(scope: Scope, name: str) -> str:
-    """Return the name, with any prefix, under which a browser stores one of the app's cookies.
+    """Return the name under which a browser stores one of the app's cookies: over https, with a prefix.
 
     The language cookie has no prefix: it grants no access, and people keep their choice after an upgrade.
 
@@ -224,9 +227,9 @@ def set_cookie(
     """Set a cookie that no script can read.
 
     Args:
-        request: its scheme decides whether the cookie is `Secure` and has the prefix.
+        request: if it came over https, the cookie is `Secure` and its name gets a prefix (see `name_sent`).
         response: the response that sets the cookie.
-        name: begins with `reelrank_`, without the prefix.
+        name: the cookie's name without that prefix; it begins with `reelrank_`.
         value: any text that a cookie can hold.
         max_age_s: seconds that the browser keeps the cookie; None until the browser is closed.
         strict: True for SameSite=strict, so that links on other sites do not send the cookie; False for lax.
@@ -249,13 +252,14 @@ def delete_cookie(request: HTTPConnection, response: Response, name: str) -> Non
 
 
 def with_plain_names(scope: Scope) -> Scope:
-    """Return the scope with the app's cookies under their plain names, and without cookies that cannot be trusted.
+    """Return the scope with the prefixes removed from the names of the app's cookies, and without possibly forged ones.
 
-    Below a base path the first of several cookies with the same name counts: a browser sends the one with the longest
-    path first, and another app of this host may have set the others for "/".
+    Over https, a cookie of the app without its prefix (see `name_sent`) is dropped. It may come from another host of
+    the domain, or from somebody who altered a page sent by http.
 
-    Over https, a cookie of the app counts only with the prefix. One without it may come from another host of the
-    domain, or from somebody who altered a page sent by http. Other cookies stay as they are.
+    Below a base path, only the first of several cookies with the same name is kept. A browser sends the one with the
+    longest path first, and another app of this host may have set the others for "/". Cookies of other apps stay
+    unchanged.
     """
     headers = [(name, _plain(value, scope) if name == b"cookie" else value) for name, value in scope["headers"]]
     return {**scope, "headers": headers}

@@ -1,7 +1,7 @@
-"""Authenticate script runs: the open project, the signed-in person, and the role that a page requires.
+"""Authentication for pages: the open project, the signed-in user, and the check of the role that a page requires.
 
-Pages call this module in a script run. It reads the environment variable `REELRANK_PROJECT` and the cookies of the
-request; it writes nothing.
+Streamlit draws a page by running a script; pages call this module in such a run. It reads the environment variable
+`REELRANK_PROJECT` and the cookies of the request; it writes nothing.
 """
 
 import functools
@@ -52,7 +52,7 @@ def project() -> Project:
 
 
 def token() -> str:
-    """Return the session token of the browser behind this script run, or ""."""
+    """Return the session token of the browser whose page is being drawn, or "" if it has none."""
     return st.context.cookies.get(SESSION_COOKIE, "")
 
 
@@ -62,7 +62,7 @@ def current() -> Person | None:
 
 
 def require(role: Role) -> Person:
-    """Return the signed-in person if they have this role. Otherwise show the reason and stop the page."""
+    """Return the signed-in user if they have this role; otherwise show why not, and stop drawing the page."""
     person = current()
     if person is None:
         st.html(
@@ -85,7 +85,10 @@ def require(role: Role) -> Person:
 
 @contextmanager
 def turn_of(person: Person | None) -> Iterator[None]:
-    """Run the block inside when it is this person's turn to run a script. Only annotators wait; see `ScriptTurns`."""
+    """Wait until this user may run a page's script, then run the `with` block.
+
+    Only annotators wait, so that their scripts do not slow down the saving of grades; see `ScriptTurns`.
+    """
     if person is None or person.role is not Role.ANNOTATOR:
         yield
         return
@@ -94,20 +97,26 @@ def turn_of(person: Person | None) -> Iterator[None]:
 
 
 def fragment(draw: Callable[..., None], *, run_every: float | None = None) -> Callable[..., None]:
-    """Make a Streamlit fragment of a function that draws a part of a page. All fragments of the app are made here."""
+    """Turn a function that draws a part of a page into a Streamlit fragment, which can be redrawn alone.
+
+    All fragments of the app are made here, because this checks the user at each redraw. `run_every` is in seconds.
+    """
     return _for_one_person(draw, functools.partial(st.fragment, run_every=run_every))
 
 
 def dialog(draw: Callable[..., None], title: str, **more: Any) -> Callable[..., None]:
-    """Make a Streamlit dialog of a function that draws its content. All dialogs of the app are made here."""
+    """Turn a function that draws the content of a dialog into a Streamlit dialog with this title.
+
+    All dialogs of the app are made here, because this checks the user at each redraw.
+    """
     return _for_one_person(draw, st.dialog(title, **more))
 
 
 def _for_one_person(draw: Callable[..., None], part_of_page: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function that redraws a part of a page only for the person for whom it was first drawn.
+    """Return a function that redraws a part of a page only for the user for whom it was first drawn.
 
     Streamlit redraws a fragment or dialog without the page around it, with the arguments that the page passed. If
-    somebody else had signed in meanwhile, they could see what they may not. So their whole page is rerun instead.
+    another user has signed in meanwhile, they could see what they may not. Then the whole page is run again instead.
     """
 
     @functools.wraps(draw)

@@ -1,7 +1,7 @@
-"""Create the project in the browser, if the server was started with an empty folder.
+"""Let the browser create the project, if the server was started with an empty folder.
 
 `reelrank serve` prints a one-time link. The page at that link creates the project and signs in its first lead. Until
-then the server offers nothing else; afterwards this middleware passes all requests on.
+then the server offers nothing else. Afterwards this middleware passes all requests on.
 """
 
 import hmac
@@ -30,9 +30,9 @@ from backend.core.errors import Overtaken, ReelRankError
 
 
 class FirstProject(Sessions):
-    """ASGI middleware that serves only the creation of the project until it exists.
+    """ASGI middleware that answers all requests until the project is created with the one-time link.
 
-    `own` is the address at which the server listens, `link` the one-time link as printed.
+    `own` is the address at which the server listens, and `link` the one-time link that was printed.
     """
 
     def __init__(self, app: ASGIApp, project: Callable[[], Project], own: str, link: str) -> None:
@@ -54,7 +54,7 @@ class FirstProject(Sessions):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer requests here while there is no project; afterwards pass them on."""
+        """Answer the request here while there is no project; afterwards pass it on to the app."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -70,7 +70,7 @@ class FirstProject(Sessions):
             await self._alone(scope, receive, _with_headers(send))
 
     async def create(self, request: Request) -> Response:
-        """Show the form of the one-time link; on POST, create the project and sign in its first lead."""
+        """Show the form at the one-time link; on POST, create the project and sign in its first lead."""
         if not hmac.compare_digest(request.path_params["token"], self._token) or self._is_made:
             return no_project_page(self._is_made, 410)
         if request.method != "POST":

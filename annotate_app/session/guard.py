@@ -1,9 +1,9 @@
-"""Guard the app: ASGI middleware that rejects requests and websockets without a session.
+"""ASGI middleware that rejects requests and websockets without a session of a signed-in user.
 
-The guard wraps the whole app and stores the signed-in person in the request's scope, where the routes find them. It
-adds the security headers to every response, the Content-Security-Policy among them. It also answers errors that routes
-raise: 403 for what this person may not do, 429 for too many requests, 503 if the database is unavailable, 507 if there
-is no room for a clip. `websocket.py` checks the messages of a websocket.
+`Guard` wraps the whole app and stores the signed-in user in the request's scope, where the routes find them. It adds
+the security headers to every response, the Content-Security-Policy among them. It also turns errors that routes raise
+into responses: 403 for what this user may not do, 429 for too many requests, 503 if the database is unavailable, 507 if
+there is no room for a clip. `websocket.py` checks the messages of a websocket.
 """
 
 import logging
@@ -76,7 +76,7 @@ _ELSEWHERE = "https: http:"
 
 
 def person_of(connection: HTTPConnection) -> Person:
-    """Return the signed-in person of a request that passed the guard."""
+    """Return the signed-in user who sent a request. `Guard` has stored it in the request."""
     person: Person = connection.scope[_SCOPE_KEY]
     return person
 
@@ -84,8 +84,8 @@ def person_of(connection: HTTPConnection) -> Person:
 def is_own_page(connection: HTTPConnection) -> bool:
     """Return whether a request comes from a page of this server, according to the browser's headers.
 
-    Old browsers and tools may send no such header. Then the answer is True, and callers rely on the custom header or
-    token that they also check.
+    Old browsers and tools may send no such header. Then the answer is True, so callers also check a custom header or a
+    token.
     """
     headers = connection.headers
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -95,9 +95,10 @@ def is_own_page(connection: HTTPConnection) -> bool:
 
 
 class Guard:
-    """ASGI middleware that lets only signed-in people reach the app.
+    """ASGI middleware that lets only signed-in users reach the app.
 
-    `project` is called when a request arrives, so the app can be built before its project is open.
+    `project` returns the open project. It is called for each request, so the app can be built before its project is
+    open.
     """
 
     def __init__(self, app: ASGIApp, project: Callable[[], Project]) -> None:
@@ -107,7 +108,7 @@ class Guard:
         self._pages = Pages()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on to the app, or answer it here."""
+        """Pass a request on to the app if its user is signed in; otherwise answer it here."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -230,16 +231,17 @@ class Guard:
 
 
 def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
-    """Return whether the response must set the CSRF cookie.
+    """Return whether the response to a page request has to set the CSRF cookie, because the browser has none yet.
 
-    The sign-out form is part of a Streamlit page, so its token must exist before the websocket opens.
+    `is_open` says that the path needs no session; such responses set no cookie here. The sign-out form is part of a
+    Streamlit page, so its token must exist before the page opens its websocket.
     """
     machine = connection.url.path.startswith(MACHINE_PREFIXES)
     return not (is_open or machine or CSRF_COOKIE in connection.cookies)
 
 
 def _has_two_lengths(connection: HTTPConnection) -> bool:
-    """Return whether a request states the length of its body twice.
+    """Return whether a request states the length of its body in two ways.
 
     A proxy may use one length and this server the other. Then the proxy sees one request where this server sees two.
     """
@@ -247,7 +249,7 @@ def _has_two_lengths(connection: HTTPConnection) -> bool:
 
 
 async def refuse(receive: Receive, send: Send, code: int, reason: str) -> None:
-    """Close a websocket that may not open, with this code and reason."""
+    """Refuse to open a websocket: close it with this code and reason."""
     await receive()
     await send({"type": "websocket.close", "code": code, "reason": reason})
 
@@ -260,7 +262,7 @@ def _is_known_path(path: str) -> bool:
 
 
 def _unavailable(path: str, message: str) -> Response:
-    """Return a 503 response with the reason: JSON for scripts, a page like the sign-in for people."""
+    """Return a 503 response with this message: JSON for requests of scripts, otherwise a plain page."""
     if path.startswith(MACHINE_PREFIXES):
         return JSONResponse({"message": message}, 503, {"Retry-After": "5", "Cache-Control": "no-store"})
     return unavailable_page(message)
@@ -271,11 +273,12 @@ def page_policy(clips_elsewhere: bool) -> str:
     """Return the Content-Security-Policy for all responses that do not set their own.
 
     Scripts come from this server: Streamlit's files, the one inline script in its page, allowed by its hash, and our
-    components, which Streamlit loads from `blob:` URLs. Inline styles are allowed, because Streamlit writes them.
-    Nothing is loaded from or sent to other hosts, and no other page may show ours in a frame.
+    components, which Streamlit loads from `blob:` URLs. Inline styles are allowed, because Streamlit writes them. Apart
+    from clips, nothing is loaded from or sent to other hosts. No other site may show our pages in a frame.
 
     Args:
-        clips_elsewhere: whether browsers are redirected to a bucket for clips.
+        clips_elsewhere: whether clips may come from a storage bucket. Its host is not known here, so any host may then
+            send media and receive requests.
     """
     elsewhere = [_ELSEWHERE] * clips_elsewhere
     allowed = {
@@ -297,7 +300,7 @@ def page_policy(clips_elsewhere: bool) -> str:
 
 
 def _digests() -> list[str]:
-    """Return the hashes of the inline scripts in Streamlit's own page, as the Content-Security-Policy names them."""
+    """Return the hashes of the inline scripts in Streamlit's page, in the form of a Content-Security-Policy source."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     return [f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page)]
 
@@ -311,14 +314,14 @@ _MAKING = "streamlit.runtime.backend_operation_handler"
 async def _answer_media(
     app: ASGIApp, person: Person, as_lead: Callable[[], Awaitable[object]], scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Send a file that Streamlit keeps, if it still exists and this person may download it.
+    """Send a file that Streamlit keeps for a page, if it still exists and this user may download it.
 
-    All downloads of this app are for leads. The other files, images in the header, are for everybody signed in. A
-    file's name is a hash of its content, so anybody who knows the address could open it: the role decides, not the
-    address.
+    All downloads of this app are for leads. The other files are images in the page header, for all signed-in users. A
+    file's name is a hash of its content, so the same address works for everybody who knows it. Therefore the user's
+    role decides: `as_lead` raises an error unless they are a lead.
 
     Raises:
-        NotAllowed: `as_lead` rejected the role; nothing is sent yet.
+        NotAllowed: the user is not a lead; nothing is sent yet.
     """
     gone = False
 
@@ -337,9 +340,9 @@ async def _answer_media(
 
 
 def shorten_download_errors() -> None:
-    """Log one line instead of a traceback if a download button's file cannot be made for a harmless reason.
+    """Make Streamlit log one line, not a traceback, if a download fails because its page was closed or access was lost.
 
-    The page of the button may be closed, or the person may have lost the permission. Neither is an error of the server.
+    Neither is an error of the server. Other errors are logged as before.
     """
     logging.getLogger(_MAKING).addFilter(_is_error)
 

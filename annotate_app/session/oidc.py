@@ -1,12 +1,13 @@
 """Single sign-on: OpenID Connect through Streamlit's login, if its secrets have an `[auth]` section.
 
-The browser's journey:
+A browser takes these steps:
 
-1. `/session/oidc` stores the page that it wants to open.
-2. `/auth/login` (Streamlit) redirects it to the provider.
-3. `/oauth2callback` (Streamlit) checks the answer, stores the identity in a signed cookie, and redirects to the front
-   page.
-4. The guard redirects it to the sign-in page, which finds that cookie and calls `finish`.
+1. `/session/oidc` stores the page that the browser wants to open.
+2. `/auth/login` (Streamlit) redirects it to the identity provider.
+3. `/oauth2callback` (Streamlit) checks the provider's answer, stores the identity in a signed cookie, and redirects to
+   the front page.
+4. The front page needs a session, so the browser is redirected to the sign-in page. That page finds the cookie and
+   calls `finish`.
 
 `finish` exchanges Streamlit's cookie for a session of our own, which suspension and sign-out end like any other.
 
@@ -39,7 +40,10 @@ _PROVIDER = "default"
 
 
 class Identity(NamedTuple):
-    """The account that a provider confirmed. `subject` never changes, and no other account ever gets it."""
+    """The account that an identity provider confirmed. `subject` never changes, and no other account ever gets it.
+
+    `issuer` is the provider's address, and `subject` the id of the account there.
+    """
 
     issuer: str
     subject: str
@@ -60,7 +64,10 @@ def warn_if_incomplete() -> None:
 
 
 def start(request: Request, *, next_path: str, invitation: str) -> Response:
-    """Redirect the browser to the provider. A cookie keeps the page it wants to open and the invitation it accepts."""
+    """Redirect the browser to the identity provider.
+
+    A cookie stores `next_path`, the page to open after the sign-in, and the `invitation` to accept; "" for none.
+    """
     response = RedirectResponse(f"/auth/login?provider={auth_util.encode_provider_token(_PROVIDER)}", 303)
     journey = urlencode({"next": next_path, "invitation": invitation})
     set_cookie(request, response, _JOURNEY_COOKIE, journey, max_age_s=_JOURNEY_S, strict=False)
@@ -68,7 +75,7 @@ def start(request: Request, *, next_path: str, invitation: str) -> Response:
 
 
 def identity(request: Request) -> Identity | None:
-    """Return the identity in Streamlit's signed cookie, or None if the browser does not come from the provider."""
+    """Return the identity in Streamlit's signed cookie, or None if there is no valid one."""
     secret = auth_util.get_signing_secret()
     if USER_COOKIE_NAME not in request.cookies or not secret or not is_configured():
         return None
@@ -87,13 +94,20 @@ def identity(request: Request) -> Identity | None:
 async def finish(
     request: Request, project: Project, who: Identity, *, now: float, safe_path: Callable[[str | None], str]
 ) -> tuple[str, str]:
-    """Sign in the person with this identity; accept the invitation from the start of the journey, if any.
+    """Sign in the user with this identity; if the sign-on began with an invitation, accept it.
+
+    Args:
+        request: the request with the cookie of `start`.
+        project: the project.
+        who: the identity.
+        now: seconds since 1970.
+        safe_path: returns a path to redirect to; see `routes.safe_path`.
 
     Returns:
-        The session token, and the path that the browser wants to open.
+        The session token, and the path to open.
 
     Raises:
-        SignInRefused: nobody here has this account, the invitation is used up, or the person is suspended.
+        SignInRefused: no user of the project has this identity, the invitation is used up, or the user is suspended.
     """
     journey = dict(parse_qsl(request.cookies.get(_JOURNEY_COOKIE, "")))
     if invitation := journey.get("invitation"):
@@ -104,7 +118,7 @@ async def finish(
 
 
 def forget(request: Request, response: Response) -> Response:
-    """Delete the cookies of the journey, including Streamlit's, which would last a month."""
+    """Delete the cookies that single sign-on set, also Streamlit's, which would last a month; return the response."""
     if _JOURNEY_COOKIE in request.cookies:
         delete_cookie(request, response, _JOURNEY_COOKIE)
     for name in request.cookies:

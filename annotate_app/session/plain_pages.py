@@ -1,4 +1,7 @@
-"""Build the pages under /session/ as HTML without scripts: sign-in, invitation, account, language, error pages."""
+"""Build the pages under /session/ as HTML without scripts: sign-in, invitation, account, language, error pages.
+
+On all of them, `error` is a message to show, and `status` the HTTP status.
+"""
 
 import re
 import secrets
@@ -52,7 +55,10 @@ def sign_in_page(
     status: int = 200,
     wait_s: int = 0,
 ) -> Response:
-    """Return the sign-in page; after signing in, the browser goes to `next_path`."""
+    """Return the sign-in page; after signing in, the browser goes to `next_path`.
+
+    `name` fills in the name field. `wait_s` is for the header Retry-After, in seconds; 0 for none.
+    """
     fields = (
         _field(tr("Name"), "name", "text", "username", value=name, focus=not name)
         + _field(tr("Password"), "password", "password", "current-password", focus=bool(name))
@@ -64,7 +70,7 @@ def sign_in_page(
 
 
 def invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
-    """Return the page on which an invited person chooses a password."""
+    """Return the page on which an invited user with this name chooses a password."""
     lead = tr("Welcome, <b>{name}</b>. Choose a password.", name=escape(name))
     other = _single_sign_on({"invitation": request.path_params["invitation"]})
     content = _entrance(
@@ -82,7 +88,10 @@ def invitation_page(request: Request, name: str, *, error: str = "", status: int
 def first_project_page(
     request: Request, fields: Mapping[str, str] | None = None, *, error: str = "", status: int = 200
 ) -> Response:
-    """Return the form that creates the project and its first lead. `fields` refills a form that was refused."""
+    """Return the page with the form that creates the project and its first lead.
+
+    `fields` are the values to fill in, from a form that was refused.
+    """
     sent = fields or {}
     scale_names = {name: tr(_SCALES[name]) if name in _SCALES else name for name in scales()}
     encoder_names = {name: tr(_ENCODERS[name]) for name in ENCODERS}
@@ -99,10 +108,7 @@ def first_project_page(
 
 
 def no_project_page(is_complete: bool, status: int) -> Response:
-    """Return the page that says that there is no project yet.
-
-    With `is_complete`, it says that the one-time link was already used.
-    """
+    """Return a page that says that there is no project yet, or with `is_complete`, that the link was already used."""
     if is_complete:
         text, way = tr("This link was used: the project is set up. Sign in, or ask its lead for an invitation."), "/"
         button = f'<button type="submit">{tr("Sign in")}</button>'
@@ -118,7 +124,10 @@ def no_project_page(is_complete: bool, status: int) -> Response:
 def account_page(
     request: Request, person: Person, *, error: str = "", done: str = "", status: int = 200, wait_s: int = 0
 ) -> Response:
-    """Return the account page: change the password, sign out everywhere."""
+    """Return the account page, on which a user changes their password or signs out everywhere.
+
+    `done` is a message of success to show, and `wait_s` the seconds for the header Retry-After; 0 for none.
+    """
     signed_in = tr("Signed in as <b>{name}</b>, {role}.", name=escape(person.name), role=tr(ROLES[person.role]))
     content = (
         f'<p class="about">{signed_in}</p>'
@@ -138,7 +147,7 @@ def account_page(
 
 
 def _single_sign_on(query: dict[str, str]) -> str:
-    """Return the link to the identity provider as HTML, or "" if there is none."""
+    """Return the link to single sign-on as HTML, with this query; "" if single sign-on is off."""
     if not oidc.is_configured():
         return ""
     address = f"{full_path(oidc.START_PATH)}?{escape(urlencode(query))}"
@@ -192,8 +201,8 @@ def _choice(label: str, name: str, choices: Mapping[str, str], chosen: str) -> s
 def _new_password(focus: bool | None = False) -> str:
     """Return the two fields for a new password as HTML.
 
-    With a `focus` of False, the first field is labelled "New password"; with True or None, "Password". Only True
-    gives it the keyboard focus.
+    The label of the first field is "New password" if `focus` is False, otherwise "Password". Only True gives it the
+    keyboard focus.
     """
     return _field(
         tr("New password") if focus is False else tr("Password"),
@@ -220,14 +229,14 @@ def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "",
 
 
 def language_form(path: str, next_path: str, csrf: str) -> str:
-    """Return a form with a button for each language, labelled in that language.
+    """Return a form as HTML, with a button for each language, labelled in that language.
 
-    The current language's button is pressed.
+    The current language's button is shown as pressed.
 
     Args:
-        path: path of the plain page with the form, to which the form leads back.
-        next_path: path to which signing in on that page leads.
-        csrf: the hidden field with the CSRF token.
+        path: path of the page with the form, to which choosing a language returns.
+        next_path: path that the browser opens after signing in, to be kept.
+        csrf: the hidden field with the CSRF token, as HTML.
     """
     buttons = "".join(
         f'<button name="language" value="{tag}" lang="{tag}" aria-pressed="{_truth(tag == current())}">{name}</button>'
@@ -255,7 +264,7 @@ def language_routes(
     safe_path: Callable[[str | None], str],
     keep: Callable[[str, str], Awaitable[None]] | None = None,
 ) -> list[Route]:
-    """Return the route of the language buttons.
+    """Return the route to which the language buttons post, in a list.
 
     Args:
         is_ours: returns whether a form comes from a page of this server.
@@ -282,7 +291,7 @@ def language_routes(
 
 
 def plain_page(title: str, content: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a plain page with this title around some HTML."""
+    """Return a page without scripts, with this title and this HTML as its content."""
     html = _PAGE.substitute(title=title, content=content, language=current(), base=base_path())
     return HTMLResponse(html, status, {"Content-Security-Policy": _CSP, "Cache-Control": "no-store", **(headers or {})})
 
@@ -299,7 +308,7 @@ def unavailable_page(message: str) -> Response:
 
 
 def not_found_page(path: str, person: Person | None) -> Response:
-    """Return the 404 page. Its button leads to the person's first page, or to the sign-in."""
+    """Return the 404 page. Its button leads to the user's main page, or to the sign-in if nobody is signed in."""
     shown = full_path(path if len(path) <= _LONGEST else f"{path[:_LONGEST]}...")
     where, words = ("/", way_back(person)) if person else (SIGN_IN_PATH, tr("Sign in"))
     content = (
@@ -311,7 +320,7 @@ def not_found_page(path: str, person: Person | None) -> Response:
 
 
 def gone_page(person: Person) -> Response:
-    """Return the page for a download whose file no longer exists. Its button leads to the person's first page."""
+    """Return the 404 page for a download whose file no longer exists. Its button leads to the user's main page."""
     content = (
         f'<form method="get" action="{full_path("/")}"><p class="about">{tr(_GONE)}</p>'
         f'<button type="submit">{way_back(person)}</button></form>'
@@ -329,5 +338,5 @@ def too_many_pages(most: int) -> Response:
 
 
 def way_back(person: Person) -> str:
-    """Return the text of the link to the person's first page."""
+    """Return the text of the link to the user's main page: to grading, or to the project."""
     return tr("Back to grading") if person.role is Role.ANNOTATOR else tr("Back to the project")

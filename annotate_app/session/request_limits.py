@@ -1,16 +1,17 @@
-"""Limit the size of requests, the concurrent and refused requests of a user, and the password attempts of an address.
+"""Limit the size of requests, each user's concurrent and refused requests, and password attempts from one address.
 
-Bodies: a body that no page of this server would send is refused with a sentence before a route handles it. The limits
+Bodies: a body that no page of this server would send is refused with a message, before a route handles it. The limits
 are its size, its nesting, the size of its numbers, and the time it takes to arrive.
 
-Requests: a page has two or three requests under way and is hardly ever refused. A request beyond the limit is refused
-before it is read. Refusals are delayed if there are more than pages cause: the server sends `REFUSALS_A_SECOND` of
-them to all users together, first to the user who was refused least. This slows down a program that repeats its
-requests, however many accounts it uses. A user who is refused once meanwhile waits a moment. Refusals of requests that
-only read are not delayed: a page with many broken clips is no attack.
+Requests: a page has two or three requests under way and is hardly ever refused. A request beyond a user's limit is
+refused before it is read. If refusals are more frequent than pages cause, they are delayed: the server sends
+`REFUSALS_A_SECOND` of them to all users together, first to the user who was refused least. This slows down a program
+that repeats its requests, however many accounts it uses. A user who is refused only once at such a time waits a moment.
+Refusals of requests that only read are not delayed: a page with many broken clips is no attack.
 
-Passwords: a few are checked at a time. The sources of attempts (addresses or known browsers) take turns. So a flood of
-sign-ins from one source does not use up the CPU, and does not keep others from signing in.
+Passwords: only a few are checked at a time, because a check takes much processor time. The sources of attempts
+(addresses or known browsers) take turns. So a flood of sign-ins from one source does not use up the CPU, and does not
+keep others from signing in.
 """
 
 import asyncio
@@ -51,11 +52,11 @@ _Kind = TypeVar("_Kind")
 
 
 class BodyRefused(Exception):
-    """Raised for a body that no page of this server would send; the message says why, in words for a person."""
+    """Raised for a request body that no page of this server would send. The message tells the user why."""
 
 
 class TooMuch(Exception):
-    """Raised for too many requests at once or in an hour. `wait_s` is how many seconds to wait before trying again."""
+    """Raised for too many requests at once or in an hour. `wait_s` is how many seconds to wait before the next try."""
 
     def __init__(self, message: str, wait_s: int) -> None:
         super().__init__(message)
@@ -63,7 +64,11 @@ class TooMuch(Exception):
 
 
 async def chunks(request: Request) -> AsyncIterator[bytes]:
-    """Yield the pieces of a body as they arrive. Raises a 408 if none arrives for `SILENT_S`."""
+    """Yield the pieces of a request's body as they arrive.
+
+    Raises:
+        HTTPException: 408 if no piece arrives for `SILENT_S` seconds.
+    """
     stream = request.stream()
     try:
         while True:
@@ -77,7 +82,11 @@ async def chunks(request: Request) -> AsyncIterator[bytes]:
 
 
 async def body(request: Request, limit: int) -> bytes:
-    """Return the body of a request. Raises a 413 beyond `limit` bytes, and a 408 after `BODY_S`."""
+    """Return the body of a request.
+
+    Raises:
+        HTTPException: 413 if it has more than `limit` bytes, 408 if it takes more than `BODY_S` seconds.
+    """
     received = bytearray()
     try:
         with anyio.fail_after(BODY_S):
@@ -91,9 +100,12 @@ async def body(request: Request, limit: int) -> bytes:
 
 
 async def form(request: Request) -> dict[str, str]:
-    """Return the fields of a posted form; of a field sent twice, the last value counts.
+    """Return the fields of a posted form; if a field was sent twice, the last value counts.
 
-    NUL becomes U+FFFD, which databases can store. Nobody types NUL, so a name with it is simply unknown.
+    NUL is replaced by U+FFFD, because databases cannot store it. Nobody types NUL, so a name with it is simply unknown.
+
+    Raises:
+        HTTPException: 413 too large, 408 too slow, 400 not a form.
     """
     raw = await body(request, MAX_FORM_BYTES)
     try:
@@ -104,7 +116,7 @@ async def form(request: Request) -> dict[str, str]:
 
 
 async def json_body(request: Request, kind: type[_Kind]) -> _Kind:
-    """Return the body of a request as a value of `kind`.
+    """Return the JSON body of a request, parsed as a value of the type `kind`.
 
     Raises:
         BodyRefused: see `parsed`.
@@ -114,11 +126,11 @@ async def json_body(request: Request, kind: type[_Kind]) -> _Kind:
 
 
 def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
-    """Parse JSON as a value of `kind`.
+    """Parse JSON as a value of the type `kind`.
 
     Raises:
-        BodyRefused: the text is not JSON (NaN and half of a surrogate pair are not), does not match `kind`, is nested
-            deeper than `DEEPEST`, or contains a number beyond `LARGEST`, a text longer than `LONGEST`, or NUL, which
+        BodyRefused: the text is not JSON, does not match `kind`, or is nested deeper than `DEEPEST`. Or it contains a
+            number beyond `LARGEST`, a text longer than `LONGEST`, NaN, half of a surrogate pair, or NUL, which
             PostgreSQL cannot store.
 
     >>> parsed(b'[1, 2.5]', list[float])
@@ -174,7 +186,7 @@ def _problem_in(content: object) -> str:
 
 
 def small_number(text: str) -> int | None:
-    """Return the number that a part of an address contains; None if it is no number or has more than 15 digits.
+    """Return a number in an address, given as text; None if it is not a whole number or has more than 15 digits.
 
     >>> small_number("3"), small_number("-1"), small_number("9" * 5000)
     (3, None, None)
@@ -203,7 +215,10 @@ _T = TypeVar("_T")
 
 
 class RequestLimits:
-    """Limits the concurrent requests of each user and delays refusals, at one front end; used in one event loop."""
+    """Limits each user's concurrent requests to one server process, and delays refusals. Used in one event loop.
+
+    `clock` returns seconds, of any origin.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -217,10 +232,13 @@ class RequestLimits:
 
     @contextmanager
     def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
-        """Count a request while it is handled. Clips, with `most=MOST_CLIPS_AT_ONCE`, count apart from posted requests.
+        """Count a request as under way while the `with` block runs; a user may have `most` at a time.
+
+        Requests with different `most` are counted apart: `MOST_CLIPS_AT_ONCE` for clips, `MOST_AT_ONCE` for posted
+        requests.
 
         Raises:
-            TooMuch: this person has `most` such requests under way.
+            TooMuch: this user has `most` such requests under way.
         """
         key = person, most
         if self._under_way[key] >= most:
@@ -234,7 +252,7 @@ class RequestLimits:
                 del self._under_way[key]
 
     async def delay_refusal(self, person: AnnotatorId) -> None:
-        """Count a refusal of a request that changes something, and wait until it may be sent."""
+        """Wait until a user's request may be refused; call it for requests that would change something."""
         before = self._refused.of(person)
         self._refused.add(person, 1)
         now = self._clock()
@@ -268,7 +286,9 @@ class RequestLimits:
 
 
 class RecentUse:
-    """Per-user usage that halves every `half_s` seconds, for fair scheduling; `clock` gives seconds.
+    """Counts how much each user used of something recently: amounts are added up, and halve every `half_s` seconds.
+
+    It serves fair scheduling: users who used least come first. `clock` returns seconds, of any origin.
 
     >>> now = [0.0]
     >>> usage = RecentUse(10.0, lambda: now[0])
@@ -286,17 +306,20 @@ class RecentUse:
         """Remaining usage of each user, and the time at which it was computed."""
 
     def of(self, person: AnnotatorId) -> float:
-        """Return a user's usage, halved every `half_s` seconds."""
+        """Return a user's recent usage: the sum of their amounts, each halved for every `half_s` seconds of its age."""
         left, at = self._sums.get(person, (0.0, 0.0))
         return left * math.pow(0.5, (self._clock() - at) / self._half_s)
 
     def add(self, person: AnnotatorId, amount: float) -> None:
-        """Add to a user's usage."""
+        """Add an amount to a user's usage."""
         self._sums[person] = (self.of(person) + amount, self._clock())
 
 
 class FairChecks:
-    """Runs password checks so that their sources, addresses or known browsers, take turns. Used in one event loop."""
+    """Runs password checks so that their sources take turns. A source is an address or a known browser.
+
+    Used in one event loop.
+    """
 
     def __init__(self) -> None:
         self._under_way: defaultdict[str, int] = defaultdict(int)
@@ -305,7 +328,7 @@ class FairChecks:
 
     @contextmanager
     def under_way(self, source: str) -> Iterator[None]:
-        """Count an attempt from a source until it is done, including the time it is delayed.
+        """Count an attempt of a source as under way while the `with` block runs, also while the attempt is delayed.
 
         Raises:
             TooMuch: `MOST_WAITING` attempts of this source are under way.
@@ -321,7 +344,7 @@ class FairChecks:
                 del self._under_way[source]
 
     async def check(self, source: str, check: Callable[[], _T]) -> _T:
-        """Run a slow check in a thread when it is this source's turn."""
+        """Run a slow check in a thread when it is this source's turn, and return its result."""
         turn = anyio.Event()
         self._waiting.setdefault(source, deque()).append(turn)
         self._begin()

@@ -1,7 +1,8 @@
 """Routes under /session/: sign-in, sign-out, invitations and the account, as plain HTML pages without scripts.
 
-A password check is slow by design (argon2). It runs in a thread, two at a time, in turn by address. Wrong passwords
-slow down further attempts, but nobody can lock somebody else out (`backend.campaign.setup.serving.rules.delay`).
+A password check is slow by design (argon2). It runs in a thread, two at a time, and addresses take turns. Wrong
+passwords slow down further attempts, but nobody can lock somebody else out
+(`backend.campaign.setup.serving.rules.delay`).
 """
 
 import hmac
@@ -70,9 +71,10 @@ CHANGED = marked("Your password is changed. All other browsers are signed out.")
 
 
 class Sessions:
-    """Routes under /session/.
+    """Routes under /session/: sign-in, sign-out, invitations and the account.
 
-    `project` is called when a request arrives; `clock` returns seconds since 1970; `sleep` waits some seconds.
+    `project` returns the open project and is called for each request. `clock` returns seconds since 1970. `sleep` waits
+    the given number of seconds.
     """
 
     def __init__(
@@ -87,7 +89,7 @@ class Sessions:
         self._checks = FairChecks()
 
     def routes(self) -> list[BaseRoute]:
-        """Return these routes for the app."""
+        """Return the routes of this class, to be added to the app."""
         return [
             Route("/session/sign-in", self.sign_in, methods=["GET", "POST"]),
             Route(oidc.START_PATH, self.single_sign_on),
@@ -102,7 +104,7 @@ class Sessions:
         ]
 
     async def sign_in(self, request: Request) -> Response:
-        """Show the sign-in page; on POST, check name and password and sign in."""
+        """Show the sign-in page; on POST, check name and password, and sign in."""
         if request.method != "POST":
             if (who := oidc.identity(request)) is not None:
                 return await self._finish_single_sign_on(request, who)
@@ -132,7 +134,7 @@ class Sessions:
         return await self._signed_in(request, token, next_path)
 
     async def single_sign_on(self, request: Request) -> Response:
-        """Redirect to the identity provider, perhaps with an invitation to accept."""
+        """Redirect to the identity provider. `?next=` is the page to open afterwards, `?invitation=` one to accept."""
         if not oidc.is_configured():
             return sign_in_page(request, error=tr("This server has no single sign-on."), status=404)
         query = request.query_params
@@ -146,7 +148,7 @@ class Sessions:
         return oidc.forget(request, await self._signed_in(request, token, path))
 
     async def sign_out(self, request: Request) -> Response:
-        """End the session, and return the person's seats to the queue."""
+        """End the session. Pairs that were reserved for this user to grade become free for others."""
         fields = await form(request)
         if not is_ours(request, fields):
             return sign_in_page(request, error=tr(STALE), status=403)
@@ -156,7 +158,7 @@ class Sessions:
         return _signed_out(request)
 
     async def sign_out_everywhere(self, request: Request) -> Response:
-        """End all sessions of the person, and return their seats to the queue."""
+        """End all sessions of the user. Pairs that were reserved for them to grade become free for others."""
         fields = await form(request)
         person = await self._person(request)
         if person is None:
@@ -168,14 +170,14 @@ class Sessions:
         return _signed_out(request)
 
     async def account(self, request: Request) -> Response:
-        """Show the account page of the signed-in person."""
+        """Show the account page of the signed-in user, or redirect to the sign-in page."""
         person = await self._person(request)
         if person is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
         return account_page(request, person, done=tr(CHANGED) if "changed" in request.query_params else "")
 
     async def change_password(self, request: Request) -> Response:
-        """Change the password of a person who knows the current one. A wrong one counts as an attempt to sign in."""
+        """Change the user's password, if they give the current one. A wrong one counts as a failed sign-in."""
         fields = await form(request)
         person = await self._person(request)
         if person is None:
@@ -201,7 +203,10 @@ class Sessions:
         return await self._signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
 
     async def invitation(self, request: Request) -> Response:
-        """Show the page of a one-time link; on POST, save the password and sign in. A used link gets a message."""
+        """Show the page of a one-time invitation link; on POST, save the chosen password and sign in.
+
+        A used link shows the sign-in page with a message.
+        """
         invitation = request.path_params["invitation"]
         person = await run_in_threadpool(invited, self._project(), invitation, now=self._clock())
         if person is None:
@@ -226,23 +231,25 @@ class Sessions:
         return await self._signed_in(request, token, "/")
 
     async def asset(self, request: Request) -> Response:
-        """Send the style sheet or the logo of the plain pages."""
+        """Send the style sheet or the logo of the pages under /session/."""
         name = request.url.path.rpartition("/")[2]
         if name not in ASSETS:
             return not_found_page(request.url.path, await self._person(request))
         return FileResponse(_HERE / name, headers={"Cache-Control": "max-age=3600"}, media_type=ASSETS[name])
 
     async def _person(self, request: Request) -> Person | None:
-        """Return the person of the session, or None. The guard does not check requests under /session/."""
+        """Return the signed-in user, or None. `Guard` does not check requests under /session/."""
         token = request.cookies.get(SESSION_COOKIE)
         return await run_in_threadpool(person_for, self._project(), token, now=self._clock()) if token else None
 
     async def _attempt(self, request: Request, name: str, check: Callable[[], str]) -> str:
-        """Check a password, delayed by earlier failures, and return the session token.
+        """Check a password, and return the session token; earlier failures of this name or address delay the check.
+
+        `check` compares the password and returns the token. It runs in a thread.
 
         Raises:
             TooMuch: the attempt came too soon, and was neither checked nor counted.
-            SignInRefused, StoreUnavailable: see `check`.
+            SignInRefused, StoreUnavailable: raised by `check`.
         """
         project, address = self._project(), _address(request)
         browser: str | None = request.cookies.get(BROWSER_COOKIE)
@@ -273,18 +280,18 @@ class Sessions:
         return response
 
     async def _keep_language(self, token: str, language: str) -> None:
-        """Store a language with the account of a session. If the database is unavailable, only the cookie has it."""
+        """Store a language with the account of a session; if the database is unavailable, do nothing."""
         with suppress(StoreUnavailable):
             await run_in_threadpool(keep_language, self._project(), token, language, now=self._clock())
 
 
 async def _used_link(_request: Request) -> Response:
-    """Answer the one-time link that created the project, after the server was restarted."""
+    """Answer that the one-time link for creating the project was already used; for servers started with a project."""
     return no_project_page(True, 410)
 
 
 def _address(request: Request) -> str:
-    """Return the source whose attempts are counted together: an IPv4 address, or the /64 network of an IPv6 one.
+    """Return the address by which password attempts are counted: an IPv4 address, or the /64 network of an IPv6 one.
 
     Behind a proxy, the address comes from the proxy's headers if the server trusts it (see docs/operations.md).
     """
@@ -306,7 +313,10 @@ def _signed_out(request: Request) -> Response:
 
 
 def password_problem(request: Request, fields: dict[str, str], name: str = "") -> tuple[str, int]:
-    """Return why a form with a new password is refused, and the HTTP status; ("", 200) if it is accepted."""
+    """Return why a form with a new password is refused, and the HTTP status; ("", 200) if it is accepted.
+
+    `name` is the user's name, which the password must not repeat; if empty, it is taken from the form.
+    """
     password, again = (normalised_password(fields.get(name, "")) for name in ("password", "again"))
     if not is_ours(request, fields):
         return tr(STALE), 403
@@ -318,7 +328,7 @@ def password_problem(request: Request, fields: dict[str, str], name: str = "") -
 
 
 def sentence(refusal: ReelRankError) -> str:
-    """Return a refusal as a sentence with a capital and a full stop; the command line shows it without a capital."""
+    """Return the message of an error as a sentence, with a capital and a full stop, in the reader's language."""
     text = translate_message(refusal)
     return text[:1].upper() + text[1:].removesuffix(".") + "."
 
@@ -326,7 +336,7 @@ def sentence(refusal: ReelRankError) -> str:
 def is_ours(request: Request, fields: dict[str, str]) -> bool:
     """Return whether a form comes from a page of this server.
 
-    Double-submit check: the form repeats a cookie that another site can neither read nor send along.
+    The form has to repeat the CSRF cookie (double submit), which another site can neither read nor send.
     """
     cookie, sent = request.cookies.get(CSRF_COOKIE, ""), fields.get("csrf", "")
     same = hmac.compare_digest(cookie.encode(), sent.encode())
@@ -334,7 +344,10 @@ def is_ours(request: Request, fields: dict[str, str]) -> bool:
 
 
 def safe_path(path: str | None) -> str:
-    """Return a path of this server to redirect to; anything that could lead elsewhere becomes the front page."""
+    """Return `path` if it is a page of this server to redirect to, otherwise "/".
+
+    Paths to other servers, and those under /session/, become "/". The base path is removed.
+    """
     path = path_within(base_path(), path or "")
     if re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):
         return path

@@ -1,9 +1,9 @@
 """Serve the websocket of a page within the user's limits: open pages, script runs, and size of messages.
 
-Each message that reruns the page's script costs about ten milliseconds of Python, and other requests wait for that
-time. So every user has a budget of script runs, shared by all their pages. A message beyond the budget is not refused:
-the server reads it later, and the page waits. The limits allow a person to open eight pages at once, and they slow down
-a program that sends as fast as it can.
+Streamlit draws a page by running a script, again after each input. A run takes about ten milliseconds of Python, in
+which other requests wait. So every user has a budget of script runs, shared by all their pages. A message beyond the
+budget is not refused: the server reads it later, and the page waits. The limits allow an annotator to open eight pages
+at once, and they slow down a program that sends as fast as it can.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _OWNER_KEY = "reelrank_owner"
 
 
 class Pages:
-    """The open pages of one server; used in one event loop."""
+    """Serves the websockets of all open pages of one server process; used in one event loop."""
 
     def __init__(self) -> None:
         self._open = OpenPages()
@@ -47,20 +47,20 @@ class Pages:
         self._sessions = KeptSessions()
 
     def most(self, person: Person) -> int:
-        """Return how many pages this user may have open."""
+        """Return how many pages this user may have open at a time."""
         return LIMITS[person.role].pages
 
     def are_too_many(self, person: Person) -> bool:
-        """Return whether this user can open no further page."""
+        """Return whether this user has as many pages open as they may."""
         return self._open.is_full(person.annotator_id, LIMITS[person.role])
 
     async def serve(self, app: ASGIApp, person: Person, token: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run Streamlit's part of a websocket within this user's limits.
+        """Connect the websocket of a page to Streamlit, within this user's limits, until it is closed.
 
         Args:
-            app: the ASGI app behind the guard.
-            person: the signed-in person.
-            token: the session token; a Streamlit session of another sign-in is not resumed.
+            app: the ASGI app that contains Streamlit.
+            person: the signed-in user.
+            token: the session token; a Streamlit session that began with another token is not resumed.
             scope: the scope of the websocket, as for any ASGI app.
             receive: reads a message from the page.
             send: sends a message to the page.
@@ -110,14 +110,14 @@ class Pages:
 
 
 class NotOurs(Exception):
-    """Raised for bytes that are no message of a Streamlit page."""
+    """Raised for bytes from a browser that no Streamlit page would send."""
 
 
 def kind_of(data: bytes, role: Role) -> str:
-    """Return the type of a page's message, or "" for one that no page of this role sends.
+    """Return the type of a message from a page, such as `rerun_script`; "" if no page of this role sends the type.
 
     Raises:
-        NotOurs: these bytes are no message.
+        NotOurs: these bytes are not a message of Streamlit.
     """
     message = BackMsg()
     try:
@@ -135,7 +135,7 @@ def kind_of(data: bytes, role: Role) -> str:
 
 
 def without_machine(data: bytes) -> bytes:
-    """Return a message to a page without the paths, software versions and machine of the server.
+    """Return a message from the server to a page, without file paths, software versions and other facts of the server.
 
     Streamlit sends these at the start of every run for its usage statistics, which are off.
     """
@@ -158,7 +158,7 @@ def without_machine(data: bytes) -> bytes:
 
 
 class _Opening:
-    """A websocket that is being opened: its owner, and the session that Streamlit gives it."""
+    """A websocket that is being opened: the hash of its owner, and the id of the session that Streamlit gives it."""
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
@@ -169,7 +169,7 @@ _opening: ContextVar[_Opening | None] = ContextVar("opening", default=None)
 
 
 def bind_sessions(runtime: Runtime) -> None:
-    """Let only the owner of a Streamlit session reconnect to it. Call this once, at the start of the server."""
+    """Make Streamlit let only the owner of a session reconnect to it. Call this once, at the start of the server."""
     connect: Any = runtime.connect_session
 
     def connect_as_owner(*args: Any, user_info: Any, **more: Any) -> str:
@@ -184,19 +184,22 @@ def bind_sessions(runtime: Runtime) -> None:
 
 
 def owner(person: Person, token: str) -> str:
-    """Return a hash that names the owner of Streamlit sessions: a person, their role and their session token."""
+    """Return a hash that identifies the owner of Streamlit sessions: a user with their role and session token."""
     return sha256(f"{person.annotator_id}/{person.role.value}/{token}".encode()).hexdigest()
 
 
 class KeptSessions:
-    """The Streamlit sessions of closed pages, by user; used in one event loop."""
+    """The Streamlit sessions of closed pages, kept for a while for each user; used in one event loop."""
 
     def __init__(self) -> None:
         self._closed: defaultdict[int, deque[str]] = defaultdict(deque)
 
     @contextmanager
     def one_page(self, person: Person, token: str, most: int) -> Iterator[None]:
-        """Run a page's websocket in the block. Then end the user's oldest closed sessions, so that `most` remain."""
+        """Run a page's websocket in the `with` block, then end the user's oldest sessions of closed pages.
+
+        At most `most` sessions of closed pages remain.
+        """
         opening = _Opening(owner(person, token))
         reset = _opening.set(opening)
         try:
@@ -223,7 +226,15 @@ OTHER_MESSAGE = 0.1
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one user's websockets."""
+    """Limits of one user's websockets.
+
+    Attributes:
+        pages: open pages at a time.
+        burst: script runs without delay after a quiet time.
+        runs_per_s: script runs a second in the long run.
+        message_bytes: the largest size of one message, in bytes.
+        kept_sessions: the number of closed pages whose state is kept for a reconnect.
+    """
 
     pages: int
     """Pages open at a time."""
@@ -251,7 +262,10 @@ _HALF_LIFE_S = 10.0
 
 
 class RunBudget:
-    """Script runs that each user may still start; used in one event loop. `clock` returns seconds."""
+    """The number of script runs that each user may start now; it grows with time. Used in one event loop.
+
+    `clock` returns seconds, of any origin.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -259,7 +273,9 @@ class RunBudget:
         """Runs left, and the time of that count. A negative number counts runs that the user's pages wait for."""
 
     def take(self, user: AnnotatorId, limits: Limits, cost: float) -> float:
-        """Take `cost` runs from a user's budget, and return the seconds to wait before using them.
+        """Take `cost` script runs from a user's budget, and return the seconds to wait before running them.
+
+        The budget grows by `runs_per_s` a second up to `burst`. It may become negative, so that the user waits.
 
         >>> now = [0.0]
         >>> budget = RunBudget(lambda: now[0])
@@ -277,24 +293,24 @@ class RunBudget:
         return max(0.0, -left / limits.runs_per_s)
 
     async def wait(self, user: AnnotatorId, limits: Limits, cost: float) -> None:
-        """Take `cost` runs from a user's budget, and wait until they may be used."""
+        """Take `cost` script runs from a user's budget, and wait until they may be run."""
         if wait_s := self.take(user, limits, cost):
             await asyncio.sleep(wait_s)
 
 
 class OpenPages:
-    """Number of open websockets of each user; used in one event loop."""
+    """Counts the open websockets of each user; used in one event loop."""
 
     def __init__(self) -> None:
         self._open: Counter[AnnotatorId] = Counter()
 
     def is_full(self, user: AnnotatorId, limits: Limits) -> bool:
-        """Return whether the user may open no further page."""
+        """Return whether the user has as many pages open as the limits allow."""
         return self._open[user] >= limits.pages
 
     @contextmanager
     def one_more(self, user: AnnotatorId) -> Iterator[None]:
-        """Count a page as open while the block runs."""
+        """Count one more open page of this user while the `with` block runs."""
         self._open[user] += 1
         try:
             yield
@@ -305,9 +321,10 @@ class OpenPages:
 
 
 class ScriptTurns:
-    """Lets few scripts of annotators run at a time. The user whose scripts recently took least time goes first.
+    """Lets only `at_once` page scripts of annotators run at a time.
 
-    Used in the threads of the script runs. A thread that already has a turn does not wait for another.
+    Of the users who wait, the one whose scripts recently took least time goes first. Used in the threads in which
+    Streamlit runs scripts. A thread that already has a turn does not wait for another.
     """
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -322,7 +339,10 @@ class ScriptTurns:
 
     @contextmanager
     def of(self, user: AnnotatorId) -> Iterator[None]:
-        """Wait for a turn, and hold it while the block runs."""
+        """Wait for a turn to run a script of this user, and hold it while the `with` block runs.
+
+        After `LONGEST_WAIT_S` the block runs without a turn.
+        """
         if getattr(self._here, "has_turn", False):
             yield
             return

@@ -176,7 +176,7 @@ def json_lines(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[i
     """
     # Not splitlines: captions may contain the other line ends of Unicode.
     rows = ((row, text) for row, text in enumerate(decode_text(data, file).split("\n"), start=1) if text.strip())
-    return _decode(msgspec.json.Decoder(kind), rows, file)
+    return decode_entries(kind, rows, file)
 
 
 def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
@@ -185,8 +185,8 @@ def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[in
     Raises:
         InputError: the file is no JSON list.
     """
-    raws = decode_document(list[msgspec.Raw], data, file)
-    return _decode(msgspec.json.Decoder(kind), enumerate(raws, start=1), file)
+    raws = _decode_document(list[msgspec.Raw], data, file)
+    return decode_entries(kind, enumerate(raws, start=1), file)
 
 
 def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[str, _Entry]], list[Problem]]:
@@ -195,7 +195,30 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
     Raises:
         InputError: the file is no JSON object, or a name occurs twice (JSON readers silently take the last one).
     """
-    raws = decode_document(dict[str, msgspec.Raw], data, file)
+    decoder = msgspec.json.Decoder(kind)
+    entries: list[tuple[str, _Entry]] = []
+    problems: list[Problem] = []
+    for video, raw in raw_entries(data, file).items():
+        try:
+            entries.append((video, decoder.decode(raw)))
+        except msgspec.ValidationError as error:
+            problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
+        if control := unwanted_control(video) or escaped_control(bytes(raw)):
+            problems.append(
+                Problem(
+                    file, None, said("video {video}: {fault}", video=visible(video), fault=control_message(control))
+                )
+            )
+    return entries, problems
+
+
+def raw_entries(data: bytes, file: str) -> dict[str, msgspec.Raw]:
+    """Return the values of a JSON object by key, not decoded yet.
+
+    Raises:
+        InputError: the file is no JSON object, or a key occurs twice (JSON readers silently take the last one).
+    """
+    raws = _decode_document(dict[str, msgspec.Raw], data, file)
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
@@ -211,26 +234,14 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
         raise InputError(
             [Problem(file, None, said("{name!r} occurs twice in one object", name=name)) for name in twice]
         )
-    decoder = msgspec.json.Decoder(kind)
-    entries: list[tuple[str, _Entry]] = []
-    problems: list[Problem] = []
-    for video, raw in raws.items():
-        try:
-            entries.append((video, decoder.decode(raw)))
-        except msgspec.ValidationError as error:
-            problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
-        if control := unwanted_control(video) or escaped_control(bytes(raw)):
-            problems.append(
-                Problem(
-                    file, None, said("video {video}: {fault}", video=visible(video), fault=control_message(control))
-                )
-            )
-    return entries, problems
+    return raws
 
 
-def _decode(
-    decoder: msgspec.json.Decoder[_Entry], rows: Iterable[tuple[int, str | msgspec.Raw]], file: str
+def decode_entries(
+    kind: type[_Entry], rows: Iterable[tuple[int, str | msgspec.Raw]], file: str
 ) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
+    """Decode the JSON of each row; return (row, entry) for each, and a problem for each bad entry."""
+    decoder = msgspec.json.Decoder(kind)
     entries: list[tuple[int, _Entry]] = []
     problems: list[Problem] = []
     for row, text in rows:
@@ -245,12 +256,7 @@ def _decode(
     return entries, problems
 
 
-def decode_document(kind: type[_Entry], data: bytes, file: str) -> _Entry:
-    """Decode a JSON file as a value of type `kind`.
-
-    Raises:
-        InputError: the file is not UTF-8 or not JSON, or has another shape.
-    """
+def _decode_document(kind: type[_Entry], data: bytes, file: str) -> _Entry:
     text = decode_text(data, file)
     try:
         return msgspec.json.decode(text, type=kind)

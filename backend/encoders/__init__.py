@@ -1,1 +1,1 @@
-"""Encode sentences as unit vectors, and search them exactly for the nearest neighbours."""
+"""Encode sentences and video frames as unit vectors, and find the captions most similar to a query by exact search."""

@@ -1,8 +1,8 @@
 """Cache sentence vectors on disk, so that each encoder encodes a text only once.
 
-Under the folder there is one subfolder per encoder identity, and in it shards: NumPy files of (text hash, vector)
-records. A shard is written beside its place and renamed, and never changed afterwards; so a kill at any moment
-leaves whole shards, two processes may write at once, and anyone may delete anything at any time.
+The cache folder has one subfolder for each encoder. A subfolder holds shards: NumPy files of records with a text's hash
+and its vector. A shard is written under a temporary name, renamed when complete, and never changed afterwards. So a
+killed process leaves no half-written shard, two processes may write at once, and deleting any file is safe.
 """
 
 import hashlib
@@ -29,7 +29,10 @@ _KEY_BYTES = 16
 
 
 def shared_folder() -> Path:
-    """Return the folder for vectors that belong to no project; all commands of a user share it, in the user's cache."""
+    """Return the folder in the user's cache for vectors that are encoded without a project.
+
+    All commands of a user share this folder.
+    """
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "reelrank" / "embeddings"
 
@@ -37,12 +40,18 @@ def shared_folder() -> Path:
 def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progress: Steps | None = None) -> FloatArray:
     """Return unit vectors of `texts` in order, float32 `(len(texts), encoder.dim)`, from disk where they are cached.
 
-    `encoder.encode` is called with uncached texts only, and not at all if there are none; an encoder that builds its
-    model late then never builds it. `progress` counts the uncached texts. If the encoder has a `where`, the texts are
-    encoded there; the vectors come back and are cached here.
+    `encoder.encode` is called with uncached texts only. If all texts are cached, it is not called, and an encoder that
+    builds its model at the first call never builds it. If the encoder has an attribute `where` (processes or machines),
+    the texts are encoded there, and their vectors are cached on this machine.
+
+    Args:
+        encoder: the sentence encoder; its `identity` names its part of the cache.
+        texts: the texts; the same text may occur several times.
+        folder: the cache folder.
+        progress: called with (uncached texts done, all uncached texts).
 
     Raises:
-        EncoderUnavailable: texts are not cached, and the model cannot be built.
+        EncoderUnavailable: some texts are not cached, and the model cannot be built.
         WorkerLost, ClusterUnavailable: see `each_unit`.
     """
     place = folder / hashlib.sha256(encoder.identity.encode()).hexdigest()[:32]
@@ -98,7 +107,10 @@ def _key(text: str) -> bytes:
 
 
 def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
-    """Yield the readable shards of one encoder, memory-mapped; damaged or just deleted ones are skipped."""
+    """Yield the shards in the folder of one encoder, memory-mapped.
+
+    Files that are damaged, were just deleted, or have another dtype than `record` are skipped.
+    """
     for path in sorted(place.glob("*.npy")):
         try:
             shard: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -109,7 +121,7 @@ def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
 
 
 def _write(place: Path, records: npt.NDArray[Any]) -> None:
-    """Write one shard. Its name is a hash of its text hashes, so that the same work done twice makes one file."""
+    """Write one shard. Its file name is a hash of its texts, so writing the same texts again makes no second file."""
     name = hashlib.blake2b(np.ascontiguousarray(records["key"]).tobytes(), digest_size=16).hexdigest()
     keep_array(place / f"{name}.npy", records)
 

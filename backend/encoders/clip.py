@@ -1,7 +1,7 @@
-"""Encode sentences, their tokens, and video frames with CLIP (Radford et al. 2021) as vectors of one space.
+"""Encode sentences, their tokens, and video frames with CLIP (Radford et al. 2021), as vectors that can be compared.
 
-Nothing here imports torch until something has to be encoded. Frames are encoded once per model and rate, and cached on
-disk. Sentences are few and short, and are not cached.
+Nothing here imports torch until something has to be encoded. The vectors of a video's frames are cached on disk, one
+file for each model, video and frame rate. Vectors of sentences are not cached, because sentences are few and short.
 """
 
 import hashlib
@@ -42,7 +42,13 @@ _AT_ONCE = 64
 
 @dataclass(slots=True)
 class Clip:
-    """A CLIP model, built when something is first encoded. Models with the same `identity` return the same vectors."""
+    """A CLIP model, which is loaded when something is first encoded.
+
+    Attributes:
+        name: its folder, or its name on the model hub.
+        identity: the name and the hashes of the model's files; models with the same identity return the same vectors.
+        where: the processes or machines that encode frames.
+    """
 
     name: str
     identity: str
@@ -52,11 +58,16 @@ class Clip:
     _built: "ClipModel | None" = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the name and identity; another process loads its own copy, which has to be the same model."""
+        """Pickle the name and identity instead of the model: another process loads the model from its own files.
+
+        Unpickling fails if these files have another identity.
+        """
         return _load_on_worker, (self.name, self.identity, self._advice)
 
     def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
-        """Return for each distinct text its tokens (at most the first 77) and their vectors.
+        """Return for each distinct text its token ids (at most 77) and one vector for each token.
+
+        `progress` is called with (texts done, all distinct texts).
 
         Raises:
             EncoderUnavailable: the model cannot be built.
@@ -77,14 +88,14 @@ class Clip:
         """Return unit vectors of the frames of a video, float32 `(frames, dim)`, from disk where they are cached.
 
         Args:
-            video_sha256: hash of the video file, which names the cached vectors.
+            video_sha256: hash of the video file, by which its vectors are cached.
             per_s: the rate of `pictures`, in frames a second.
-            pictures: yields the frames; not called if the vectors are cached.
-            folder: the folder of cached vectors.
+            pictures: yields the frames as RGB arrays; not called if the vectors are cached.
+            folder: the cache folder.
 
         Raises:
             EncoderUnavailable: the model cannot be built.
-            ValueError: there is no picture.
+            ValueError: there are no frames.
         """
         place = folder / hashlib.sha256(self.identity.encode()).hexdigest()[:32] / "frames"
         path = place / f"{video_sha256}-{per_s:g}.npy"
@@ -111,10 +122,11 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
 
     Args:
         name: the folder, or the model's name on the hub.
-        advice: tells the person what to do if the model is unavailable.
+        advice: the end of the error message, which tells the user what to do if the model is unavailable.
 
     Raises:
-        EncoderUnavailable: its files cannot be found or downloaded; also raised when something is encoded.
+        EncoderUnavailable: its files cannot be found or downloaded. Encoding raises it too, if the model cannot be
+            built.
     """
     files = {"allow_patterns": ["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]}
     folder = model_folder(
@@ -139,9 +151,9 @@ def _load_on_worker(name: str, identity: str, advice: str) -> Clip:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """Return the files with the weights, in a folder and its subfolders.
+    """Return the files with a model's weights, in a folder and its subfolders.
 
-    They are the safetensors files, which transformers prefers, or else the pickled ones.
+    They are the safetensors files, or the pickled files if there are none.
     """
     return sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
 
@@ -151,7 +163,7 @@ def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
 
 
 def _read_cached(path: Path) -> FloatArray | None:
-    """Return the vectors in a file; None if it is missing or damaged."""
+    """Return the cached vectors in a file; None if it is missing or damaged."""
     try:
         vectors: FloatArray = np.load(path, allow_pickle=False)
     except (OSError, EOFError, ValueError):
@@ -166,12 +178,13 @@ def _parts(pictures: Iterable[Picture]) -> Iterator[Sequence[Picture]]:
 
 
 def of_span(frames: FloatArray, start_s: float, end_s: float, per_s: float) -> FloatArray:
-    """Return the unit vector of the mean of a span's frames, float32 `(dim,)`.
+    """Return one unit vector for the span from `start_s` to `end_s` of a video, float32 `(dim,)`.
 
-    Frame i of `frames`, `(frames, dim)`, is the one visible at `(i + 0.5) / per_s` seconds. If no such instant falls
-    into the span, the frame nearest to its middle is used.
+    It is the mean of the vectors of the frames in the span, scaled to length 1. `frames`, `(frames, dim)`, holds the
+    vectors of the whole video: row i is the frame at `(i + 0.5) / per_s` seconds. If the span contains no such time,
+    the frame nearest to the middle of the span is used.
 
-    >>> two = np.eye(2, dtype=np.float32)  # visible at 0.25 s and at 0.75 s
+    >>> two = np.eye(2, dtype=np.float32)  # the frames at 0.25 s and at 0.75 s
     >>> [of_span(two, start_s, end_s, 2.0).tolist() for start_s, end_s in ((0.0, 0.5), (0.3, 0.4), (5.0, 6.0))]
     [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     >>> [round(float(x), 4) for x in of_span(two, 0.0, 1.0, 2.0)]

@@ -11,10 +11,10 @@ stands for the whole sentence) and v_1 ... v_N of the frames of video V:
     F(X, V)      = 2 P R / (P + R)
     full F(X, V) = (coarse + F) / 2
 
-The weight of a token that occurs in c of M sentences (IDF) is w = log((M + 1) / (c + 1)). So a token of every sentence,
-such as start and end, weighs nothing in P; it still counts in R. (If the authors' code counts the sentences itself, it
-gives the end token the mean weight. MVMR's code passes the counts in. Then the end token does not get the mean weight.
-The same holds here.) If all tokens of a sentence weigh nothing, they get equal weights.
+w_j is the IDF weight of token j. A token that occurs in c of M sentences has w = log((M + 1) / (c + 1)). A token of
+every sentence, such as start and end, has the weight 0 in P; it still counts in R. If all tokens of a sentence have the
+weight 0, they get equal weights. If the authors' code counts the sentences itself, it gives the end token the mean
+weight. MVMR's code passes the counts to it; then the end token does not get the mean weight, and neither does it here.
 
 A worked example: two tokens along the axes, two frames, one along the first axis and one half-way between both.
 
@@ -27,9 +27,10 @@ A worked example: two tokens along the axes, two frames, one along the first axi
 >>> round(float(found.coarse[0]), 4), round(float(found.full_f[0]), 4)
 (0.3827, 0.6181)
 
-P: token 1 meets frame 1 (1), token 2 meets frame 2 (0.7071), mean 0.8536; R: frame 1 meets token 1 (1), frame 2 either
-(0.7071). The mean frame is g = (0.8536, 0.3536), with length 0.9239. The end token is (0, 1), so coarse is 0.3536 /
-0.9239 = 0.3827. If the second token occurs in every sentence, it weighs nothing, and only the first token decides P:
+For P, token 1 is most similar to frame 1 (1.0) and token 2 to frame 2 (0.7071): the mean is 0.8536. For R, frame 1 is
+most similar to token 1 (1.0), and frame 2 to either token (0.7071). For coarse, the mean frame g = (0.8536, 0.3536) has
+the length 0.9239, and the end token is (0, 1): 0.3536 / 0.9239 = 0.3827. If the second token occurs in every sentence,
+its weight is 0, and only the first token decides P:
 
 >>> float(score(sentence, video, idf([(1, 2), (2,)])).precision[0])
 1.0
@@ -55,14 +56,17 @@ class Idf:
     unknown: float
 
     def of(self, tokens: Sequence[int]) -> Doubles:
-        """Return the weights of a sentence's tokens; they sum to 1."""
+        """Return the weights of a sentence's tokens, scaled so that they sum to 1."""
         weights = np.array([self.known.get(token, self.unknown) for token in tokens])
         total = weights.sum()
         return weights / total if total > 0 else np.full(len(tokens), 1 / len(tokens))
 
 
 def idf(sentences: Iterable[Iterable[int]]) -> Idf:
-    """Return the weights `log((M + 1) / (c + 1))` from the tokens of all sentences."""
+    """Return the IDF weights of tokens, counted in these sentences: `log((M + 1) / (c + 1))` for a token.
+
+    `sentences` has the token ids of each of M sentences. A token occurs in c of them, and an unknown token in none.
+    """
     counts: Counter[int] = Counter()
     total = 0
     for tokens in sentences:
@@ -73,7 +77,7 @@ def idf(sentences: Iterable[Iterable[int]]) -> Idf:
 
 @dataclass(frozen=True, slots=True)
 class SentenceVectors:
-    """A sentence under CLIP: its token ids, and a unit vector of each, float32 `(tokens, dim)`."""
+    """A sentence encoded by CLIP: its token ids, and one unit vector for each token, float32 `(tokens, dim)`."""
 
     tokens: Sequence[int]
     vectors: FloatArray
@@ -83,7 +87,15 @@ class SentenceVectors:
 class EmScores:
     """EMScores of one sentence with each of several videos.
 
-    Every field is an array `(videos,)` with one value from -1 to 1 for each video. See the module for their formulas.
+    Every field is an array `(videos,)` with a value from -1 to 1 for each video. The docstring of this module has the
+    formulas.
+
+    Attributes:
+        coarse: similarity of the whole sentence and the mean frame.
+        precision: P, how well the frames cover the tokens.
+        recall: R, how well the tokens cover the frames.
+        f: the harmonic mean of precision and recall.
+        full_f: the mean of `coarse` and `f`.
     """
 
     coarse: Doubles
@@ -95,12 +107,12 @@ class EmScores:
 
 @dataclass(frozen=True, slots=True)
 class FrameVectors:
-    """Frames of several videos in one array, so that one product compares a sentence with all of them.
+    """Frames of several videos in one array, so that one matrix product compares a sentence with all videos.
 
     Attributes:
-        vectors: unit vectors of all frames, `(frames, dim)`.
-        starts: index of each video's first frame.
-        counts: number of frames of each video.
+        vectors: unit vectors of all frames, `(frames, dim)`, one video after the other.
+        starts: for each video, the row of its first frame.
+        counts: for each video, the number of its frames.
         whole: the unit vector of each video's mean frame, `(videos, dim)`.
     """
 
@@ -111,7 +123,9 @@ class FrameVectors:
 
     @classmethod
     def of(cls, videos: Sequence[FloatArray]) -> "FrameVectors":
-        """Join the frames of videos; each video is given as the unit vectors of its frames, float32 `(frames, dim)`.
+        """Return the frames of several videos, joined into arrays.
+
+        `videos` has the unit vectors of each video's frames, float32 `(frames, dim)`.
 
         Raises:
             ValueError: there is no video, or one has no frame.
@@ -124,7 +138,7 @@ class FrameVectors:
         return cls._joined(list(videos), means / np.where(lengths > 0, lengths, 1))
 
     def some(self, videos: npt.NDArray[np.int64]) -> "FrameVectors":
-        """Return the frames of the videos with these indexes, in that order."""
+        """Return the frames of some of the videos, given by index, in the order of these indexes."""
         parts = [self.vectors[self.starts[n] : self.starts[n] + self.counts[n]] for n in videos]
         return self._joined(parts, self.whole[videos])
 
@@ -135,7 +149,7 @@ class FrameVectors:
 
 
 def score(sentence: SentenceVectors, videos: FrameVectors, weights: Idf | None = None) -> EmScores:
-    """Return the EMScore of a sentence with each of the videos; without `weights` all tokens weigh the same."""
+    """Return the EMScores of a sentence with each video; without `weights` all tokens have the same weight."""
     similarities = (sentence.vectors @ videos.vectors.T).astype(np.float64)
     share = np.full(len(sentence.tokens), 1 / len(sentence.tokens)) if weights is None else weights.of(sentence.tokens)
     precision = share @ np.maximum.reduceat(similarities, videos.starts, axis=1)

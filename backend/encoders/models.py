@@ -7,8 +7,8 @@ mean pooling, which is another function. SimCSE's own tool (princeton-nlp/SimCSE
     supervised:   v = tanh(W h + b), then v / |v|        (transformers calls this `pooler_output`)
     unsupervised: v = h,             then v / |v|
 
-If OpenVINO is installed (extra `fast`), it computes the transformer. Its vectors differ by less than 1e-6, as they do
-between two processors under torch, so the encoder keeps its identity.
+If OpenVINO is installed (extra `fast`), it computes the transformer. This changes vectors by less than 1e-6, no more
+than running torch on another processor does. So an encoder has the same identity with and without OpenVINO.
 
 CLIP is loaded by sentence-transformers, which returns only one vector per sentence or picture. EMScore also needs one
 per token, so this code calls the underlying model. A token's vector is its last hidden state, normalised by the text
@@ -43,15 +43,16 @@ BATCH = 64
 
 
 class SentenceModel:
-    """The model in a folder, which turns texts into unit vectors; on a GPU if torch finds one."""
+    """A sentence model loaded from a folder, which turns texts into unit vectors; on a GPU if torch finds one."""
 
     def __init__(self, folder: Path, kind: str, tokens: int, dtype: str) -> None:
         """Build the model.
 
         Args:
             folder: A checkpoint with its tokenizer, as transformers saves it.
-            kind: "sup" or "unsup" as above, or "minilm" to follow the folder's own modules.json.
-            tokens: Longest input of the SimCSE kinds.
+            kind: "sup" (supervised SimCSE), "unsup" (unsupervised SimCSE), or "minilm" to follow the folder's
+                modules.json.
+            tokens: The most tokens that SimCSE reads of a text; "minilm" ignores it.
             dtype: Precision of the transformer, whatever the file has: "fp32" or "bf16". Pooling is always fp32.
 
         Raises:
@@ -71,7 +72,7 @@ class SentenceModel:
         self._until_fast = WORTH_IT if device == "cpu" and dtype == "fp32" and has_openvino() else None
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Return float32 unit vectors `(len(texts), dim)`; texts are batched and returned in the given order."""
+        """Return unit vectors of the texts, float32 `(len(texts), dim)`, in the given order."""
         vectors = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])
@@ -80,13 +81,16 @@ class SentenceModel:
         return np.concatenate(vectors, dtype=np.float32)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, at most the number that the model reads."""
+        """Return the number of tokens that the model reads of each text; longer texts are cut."""
         limit = self._model.max_seq_length
         encoded = self._model.tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)
         return [len(tokens) for tokens in encoded["input_ids"]]
 
     def _hasten(self, encoded: int) -> None:
-        """Switch to OpenVINO, if installed, once `WORTH_IT` texts were encoded, because many more are likely."""
+        """Count `encoded` more texts, and switch to OpenVINO, if installed, after `WORTH_IT` texts.
+
+        A model that has encoded so many texts is likely to encode many more.
+        """
         if self._until_fast is None:
             return
         self._until_fast -= encoded
@@ -99,7 +103,7 @@ class SentenceModel:
 def owned_cores() -> int:
     """Return the number of cores that this process may use.
 
-    With more threads than cores, encoding was three times slower.
+    More threads than cores make encoding three times slower.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -161,9 +165,9 @@ def has_openvino() -> bool:
 
 
 def replace_transformer(model: SentenceTransformer, threads: int) -> None:
-    """Let OpenVINO compute the transformer of a model in float32; pooling and what follows stay with torch.
+    """Replace a model's transformer by one that OpenVINO computes in float32; torch still computes the pooling.
 
-    A model that OpenVINO cannot convert stays as it is.
+    If OpenVINO cannot convert the transformer, the model stays unchanged, and a warning is issued.
     """
     transformer = model[0]
     inputs = model.preprocess(["a man", "a woman walks to a door"])
@@ -176,7 +180,7 @@ def replace_transformer(model: SentenceTransformer, threads: int) -> None:
 
 
 class _Compiled(torch.nn.Module):
-    """A transformer compiled by OpenVINO, with the interface of the original."""
+    """A transformer compiled by OpenVINO, with the interface of the torch module that it replaces."""
 
     def __init__(self, original: Any, example: Mapping[str, torch.Tensor], threads: int) -> None:
         super().__init__()
@@ -197,7 +201,7 @@ class _Compiled(torch.nn.Module):
         self._request = compiled.create_infer_request()
 
     def forward(self, **inputs: Any) -> BaseModelOutput:
-        """Return the last hidden state as a copy, because the next request overwrites the original."""
+        """Return the last hidden state as a copy, because OpenVINO's next request overwrites its output."""
         outputs = self._request.infer([inputs[name].numpy() for name in self._names], share_inputs=True)
         return BaseModelOutput(last_hidden_state=torch.from_numpy(outputs[0].copy()))
 
@@ -211,14 +215,14 @@ class _LastState(torch.nn.Module):
         self._names = names
 
     def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        """Return the last hidden state for the inputs, given in the order of their names."""
+        """Return the last hidden state; `inputs` are in the order of the names given to the constructor."""
         state: torch.Tensor = self._original(**dict(zip(self._names, inputs, strict=True))).last_hidden_state
         return state
 
 
 @contextmanager
 def _without_telemetry() -> Iterator[None]:
-    """Make OpenVINO load its own stub in place of the package that reports conversions to its makers."""
+    """Keep OpenVINO from importing `openvino_telemetry`, the package that reports conversions to its makers."""
     name = "openvino_telemetry"
     before = sys.modules.get(name)
     sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to make an import fail
@@ -231,7 +235,7 @@ def _without_telemetry() -> Iterator[None]:
 
 
 class ClipModel:
-    """The CLIP model in a folder, saved by transformers or sentence-transformers; on a GPU if torch finds one."""
+    """A CLIP model from a folder that transformers or sentence-transformers saved; on a GPU if torch finds one."""
 
     def __init__(self, folder: Path) -> None:
         """Build the model.
@@ -261,7 +265,7 @@ class ClipModel:
         return np.concatenate(parts)
 
     def sentences(self, texts: Sequence[str]) -> list[tuple[list[int], FloatArray]]:
-        """Return for each text its token ids, start and end included, and a unit vector of each, `(tokens, dim)`."""
+        """Return for each text its token ids, with start and end token, and a unit vector of each, `(tokens, dim)`."""
         sentences_read = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])

@@ -1,8 +1,8 @@
-"""Find the moments most similar to each query, by exact search.
+"""Find the moments whose captions are most similar to each query, by exact search.
 
-On processors that multiply bfloat16 several times as fast as float32, a coarse pass first computes all scores in
-bfloat16. It rules out captions that cannot be among the best despite the rounding, so the results are the same without
-it. On processors with AMX instructions, the product in bfloat16 takes a seventh of the time of NumPy's in float32.
+Some processors multiply bfloat16 numbers much faster than float32 ones; with AMX instructions, seven times as fast. On
+these, a coarse pass first computes all scores in bfloat16. It rules out only captions that cannot be among the best
+whatever the rounding error. The rest is scored exactly, so the results are the same as without the coarse pass.
 """
 
 import sys
@@ -26,7 +26,10 @@ _TIMES_AS_FAST = 2
 
 
 def coarse_pays(vectors: FloatArray, queries: int) -> bool:
-    """Return whether a coarse pass in bfloat16 saves time for this many queries, from a short trial on this machine."""
+    """Return whether a coarse pass in bfloat16 saves time for this many queries, from a short trial on this machine.
+
+    `vectors` are those of the captions.
+    """
     if len(vectors) * queries < (_PAIRS_WITH_TORCH if "torch" in sys.modules else _PAIRS_WITHOUT):
         return False
     import torch
@@ -38,7 +41,7 @@ def coarse_pays(vectors: FloatArray, queries: int) -> bool:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Return the shortest of four timed runs, in seconds; the first run warms up."""
+    """Return the shortest time of four runs of `work`, in seconds; the first run warms up."""
     took = []
     for _ in range(4):
         start = time.perf_counter()
@@ -48,14 +51,14 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 class Coarse:
-    """The captions of a corpus rounded to bfloat16."""
+    """The vectors of a corpus's captions, rounded to bfloat16 for a fast first search."""
 
     def __init__(self, vectors: FloatArray, at_once: int) -> None:
         """Round the vectors, and record the largest rounding error.
 
         Args:
             vectors: float32 `(captions, dim)`, contiguous.
-            at_once: the most queries in one product.
+            at_once: the most queries that one call of `nearest` gets.
         """
         import torch
 
@@ -68,21 +71,23 @@ class Coarse:
         self._room = torch.empty((at_once, len(vectors)), dtype=torch.bfloat16)
 
     def nearest(self, queries: FloatArray, depth: int, size: int) -> tuple[Integers, Integers, FloatArray]:
-        """Return for each query all captions that may be among the `depth` with the largest inner products.
+        """Return the captions that may be among the `depth` most similar ones of each query; others certainly are not.
 
-        Let e bound how much the rounding of a query q and a caption c changes their product:
-        `|q - q'| |c'| + |q| |c - c'|` plus the error of the sum. Let n be the `depth`-th largest product in bfloat16.
-        Then `depth` captions score at least t = n - e - 2^-8 |n|, so captions that score less than t are not needed.
-        A caption that scores t or more has a product in bfloat16 of at least t - e, rounded.
+        Let q be a query, c a caption, and q' and c' their rounded vectors. Rounding changes their product by at most
+        `|q - q'| |c'| + |q| |c - c'|` plus the error of the sum. Call this bound e, and n the `depth`-th largest
+        rounded product. Then at least `depth` captions have an exact product of t = n - e - 2^-8 |n| or more, so
+        captions below t are not needed. A caption with an exact product of t or more has a rounded product of at least
+        t - e, rounded.
 
         Args:
             queries: float32 `(queries, dim)`, at most `at_once`.
-            depth: less than the number of captions.
-            size: captions in a group; there are at least `depth` groups, see `Captions._nearest`.
+            depth: how many captions a query needs; less than the number of captions.
+            size: captions in a group. Groups are compared first by their best caption, see `Captions._nearest`. There
+                have to be at least `depth` groups.
 
         Returns:
-            Indexes of queries and of captions, as pairs in no order; and for each query a score that is above the
-            scores of all captions left out.
+            Two arrays of equal length, the index of the query and of the caption of each pair, in no order. And for
+            each query the score t: captions that were not returned have a smaller one.
         """
         import torch
 
@@ -115,7 +120,7 @@ _GROUP = 32
 
 
 class Captions:
-    """The vectors of a corpus, ready for searching; results do not depend on the order of the corpus."""
+    """A corpus of captions to search by vectors; results do not depend on the order of the corpus."""
 
     def __init__(self, vectors: FloatArray, moments: Sequence[Sequence[int]], *, queries: int = 0) -> None:
         """Prepare the corpus for any number of searches.
@@ -123,7 +128,8 @@ class Captions:
         Args:
             vectors: Unit vectors of the *distinct* captions, float32 `(captions, dim)`.
             moments: For each caption the ids of the moments it describes.
-            queries: The expected number of queries, if known; many queries justify some preparation.
+            queries: The expected number of queries, if known. Many queries make a preparation worthwhile that speeds up
+                each search.
 
         Raises:
             ValueError: `vectors` and `moments` have different lengths.
@@ -138,14 +144,15 @@ class Captions:
         self._at_once = at_once
 
     def top(self, query_vectors: FloatArray, k: int) -> Ranking:
-        """Return for each query the `k` most similar moments, best first; all if there are fewer.
+        """Return for each query the `k` most similar moments, best first; all moments if there are fewer.
 
-        A moment with several captions scores as its most similar one. Ties (see `QUANTUM`) go to the smaller id.
-        All results are held in memory: for very many queries, pass `QUERIES_AT_ONCE` at a time.
+        The similarity of a moment is that of its most similar caption, in steps of `QUANTUM` (1e-5). Of moments with
+        equal similarity, the smaller id comes first. The whole result is held in memory: for very many queries, pass
+        `QUERIES_AT_ONCE` at a time.
 
         Args:
             query_vectors: Unit vectors, float32 `(queries, dim)`.
-            k: Moments a query, at least 1.
+            k: Moments for each query, at least 1.
 
         Raises:
             ValueError: The dimension of the vectors differs from the captions', or `k` is below 1.
@@ -174,15 +181,15 @@ class Captions:
         return Ranking.joined(parts, np.argsort(np.concatenate(order)))
 
     def _nearest(self, queries: FloatArray, depth: int) -> tuple[Integers, Integers, npt.NDArray[np.floating]]:
-        """Return for each query at least the `depth` captions with the largest products.
+        """Return for each query at least the `depth` most similar captions; all captions if there are no more.
 
-        If the corpus has no more than `depth` captions, all are returned. Sorting all scores would take as long as the
-        product itself, so captions are examined in groups. The best scores of `depth` groups belong to `depth`
-        captions. So captions that score less than all of these are not needed, which rules out nearly all groups.
+        Sorting all scores would take as long as computing them. So captions are divided into groups, and only the best
+        score of each group is sorted. The `depth` best groups contain at least `depth` captions with these scores or
+        better. So groups whose best score is lower are not looked into, which rules out nearly all.
 
         Returns:
-            Indexes of queries and of captions, as pairs in no order; and for each query a score that no caption
-            left out exceeds.
+            Two arrays of equal length, the index of the query and of the caption of each pair, in no order. And for
+            each query a score that no caption left out exceeds.
         """
         count = len(self._vectors)
         if depth >= count:
@@ -194,9 +201,10 @@ class Captions:
         return _nearest(queries, self._vectors, depth, size, self._room)
 
     def _exact(self, queries: FloatArray, query: Integers, caption: Integers) -> npt.NDArray[np.float64]:
-        """Return the score of each pair of a query and a caption.
+        """Return the score of each pair of a query and a caption, given by their indexes, float64 `(pairs,)`.
 
-        Unlike an element of a matrix product, it does not depend on the caption's position in the corpus.
+        Unlike an element of a matrix product, a score computed here does not depend on the caption's position in the
+        corpus.
         """
         scores = np.empty(len(query))
         for start in range(0, len(query), _PAIRS_AT_ONCE):
@@ -214,9 +222,14 @@ def top_moments(
     *,
     progress: Steps | None = None,
 ) -> Ranking:
-    """Return what `Captions.top` returns, for any number of queries.
+    """Return for each query the `k` most similar moments, best first, for any number of queries.
 
-    `progress` is called with (queries done, all queries).
+    Args:
+        query_vectors: Unit vectors, float32 `(queries, dim)`.
+        caption_vectors: Unit vectors of the distinct captions, float32 `(captions, dim)`.
+        caption_moments: For each caption the ids of the moments it describes.
+        k: Moments for each query, at least 1.
+        progress: Called with (queries done, all queries).
     """
     captions = Captions(caption_vectors, caption_moments, queries=len(query_vectors))
     parts = [captions.top(query_vectors[:0], k)]
@@ -230,10 +243,10 @@ def top_moments(
 def _nearest(
     queries: FloatArray, captions: FloatArray, depth: int, size: int, room: FloatArray
 ) -> tuple[Integers, Integers, FloatArray]:
-    """Return what `Captions._nearest` returns, from float32 scores in groups of `size`.
+    """Compute `Captions._nearest` in float32, with groups of `size` captions.
 
-    `depth` must be below the number of captions. `room` is memory for the product, `(at least queries, captions)`;
-    allocating it anew each time costs a tenth more.
+    `depth` must be below the number of captions. The scores are written to `room`, an array
+    `(at least queries, captions)`; allocating it anew for each call takes a tenth more time.
     """
     scores = np.matmul(queries, captions.T, out=room[: len(queries)])
     groups = len(captions) // size

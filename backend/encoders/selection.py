@@ -1,9 +1,9 @@
-"""Choose the K candidates of a query by their scores, independently of the order of the corpus.
+"""Choose the candidates of each query, its K most similar moments, independently of the order of the corpus.
 
-Search libraries break ties by row, so shuffling a corpus changed one top-40 set in eight. Here scores are rounded to
-`QUANTUM`, and ties go to the smaller moment id. A search returns more captions than needed, and `settled` says whether
-they are enough. Many queries are ranked at once, as columns: creating an object for each of 131,000 candidates took as
-long as finding them.
+Search libraries decide ties by row, so shuffling a corpus changed one in eight of the sets of the best 40 moments. Here
+scores are rounded to `QUANTUM`, and of moments with equal scores the smaller id comes first. A search returns a few
+captions more than needed, and `settled` says whether they are enough. The candidates of many queries are kept as
+arrays: creating an object for each of 131,000 candidates took as long as the search.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,11 @@ Integers = npt.NDArray[np.int64]
 class Candidate:
     """One moment chosen for a query.
 
-    `similarity` is the cosine of the query with the moment's most similar caption, rounded to `QUANTUM`, so that
-    ordering by (-similarity, moment_id) gives `rank` (from 1) exactly. `caption` is that caption's index in the
-    searched captions.
+    Attributes:
+        moment_id: the id of the moment.
+        similarity: the cosine of the query with the moment's most similar caption, rounded to `QUANTUM` (1e-5).
+        rank: the position in the query's list, from 1. The list is sorted by falling similarity, then by moment id.
+        caption: the index of the most similar caption among the captions that were searched.
     """
 
     moment_id: int
@@ -39,7 +41,10 @@ class Candidate:
 
 
 class Described:
-    """The moments that each caption describes, as columns: caption c has `ids[starts[c]:starts[c + 1]]`."""
+    """The ids of the moments that each caption describes, joined into one array.
+
+    Caption c describes the moments `ids[starts[c]:starts[c + 1]]`.
+    """
 
     def __init__(self, caption_moments: Sequence[Sequence[int]]) -> None:
         self.counts = np.fromiter(map(len, caption_moments), dtype=np.int64, count=len(caption_moments))
@@ -54,9 +59,13 @@ class Described:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """The candidates of several queries, best first: query q has rows `[starts[q]:starts[q + 1]]` of each column.
+    """The candidates of several queries, best first, as arrays with one element for each candidate.
 
-    `similarities` are integers, in steps of `QUANTUM`; the other columns mean the same as in a `Candidate`.
+    Attributes:
+        starts: query q has the elements `[starts[q]:starts[q + 1]]` of each of the other arrays.
+        moment_ids: the id of each candidate's moment.
+        similarities: the similarity of each candidate as an integer, in steps of `QUANTUM` (1e-5).
+        captions: the index of the caption that each similarity belongs to, as in a `Candidate`.
     """
 
     starts: Integers
@@ -69,7 +78,7 @@ class Ranking:
         return len(self.starts) - 1
 
     def __getitem__(self, query: int) -> list[Candidate]:
-        """Return the candidates of one query."""
+        """Return the candidates of the query with this index, best first."""
         rows = slice(self.starts[query], self.starts[query + 1])
         columns = (column[rows].tolist() for column in (self.moment_ids, self.similarities, self.captions))
         return [
@@ -78,7 +87,7 @@ class Ranking:
         ]
 
     def __iter__(self) -> Iterator[list[Candidate]]:
-        """Yield the candidates of each query."""
+        """Yield the candidates of each query, best first."""
         return (self[query] for query in range(len(self)))
 
     @property
@@ -87,7 +96,7 @@ class Ranking:
         return np.diff(self.starts)
 
     def of(self, queries: npt.NDArray[np.bool_]) -> "Ranking":
-        """Return the ranking of the queries that the mask selects."""
+        """Return the ranking of some of the queries: those for which the mask `queries` is True."""
         rows = np.repeat(queries, self.counts)
         return Ranking(
             starting(self.counts[queries]), self.moment_ids[rows], self.similarities[rows], self.captions[rows]
@@ -95,12 +104,15 @@ class Ranking:
 
     @classmethod
     def empty(cls, queries: int) -> "Ranking":
-        """Return a ranking of this number of queries, none with a candidate."""
+        """Return a ranking with this number of queries, none of which has a candidate."""
         return cls(np.zeros(queries + 1, dtype=np.int64), *(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
     @classmethod
     def joined(cls, parts: Sequence["Ranking"], order: Integers | None = None) -> "Ranking":
-        """Join rankings (at least one) into one; with `order`, its queries are reordered by these indexes."""
+        """Join rankings (at least one) into one, the queries of the first ranking first.
+
+        With `order`, query i of the result is query `order[i]` of the joined ranking.
+        """
         counts = np.concatenate([part.counts for part in parts])
         columns = [
             np.concatenate([part.moment_ids for part in parts]),
@@ -114,7 +126,7 @@ class Ranking:
 
 
 def starting(counts: Integers) -> Integers:
-    """Return the index at which each of several consecutive runs begins, given their lengths; then where the last ends.
+    """Return the start index of each of several adjacent slices, given their lengths, and the end of the last one.
 
     >>> starting(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -123,7 +135,7 @@ def starting(counts: Integers) -> Integers:
 
 
 def spans(starts: Integers, counts: Integers) -> Integers:
-    """Return runs of consecutive integers, one run after the other: run i has `counts[i]` integers from `starts[i]` on.
+    """Return several series of consecutive integers, joined: series i has `counts[i]` integers from `starts[i]` on.
 
     >>> spans(np.array([7, 3]), np.array([2, 3])).tolist()
     [7, 8, 3, 4, 5]
@@ -132,7 +144,7 @@ def spans(starts: Integers, counts: Integers) -> Integers:
 
 
 def quanta(scores: npt.ArrayLike) -> Integers:
-    """Return scores in steps of `QUANTUM`, rounded to the nearest integer.
+    """Return scores as integers, in steps of `QUANTUM` (1e-5), rounded to the nearest.
 
     >>> quanta([0.5, 0.500004, 0.500006]).tolist()
     [50000, 50000, 50001]
@@ -149,7 +161,10 @@ def rank_moments(
     count: int,
     k: int,
 ) -> Ranking:
-    """Return the `k` best moments of each of `count` queries among these captions; fewer if there are fewer.
+    """Return the `k` best moments of each query, from the scores of (query, caption) pairs.
+
+    A query gets fewer moments if its captions describe fewer than `k`. A moment has the score of its best caption, and
+    of moments with equal scores the smaller id comes first.
 
     Args:
         queries: Index of the query of each (query, caption) pair, from 0.
@@ -157,9 +172,10 @@ def rank_moments(
         scores: Similarity of each pair.
         described: For each caption of the corpus, the ids of the moments it describes.
         count: Number of queries.
-        k: Most moments of a query.
+        k: The most moments of a query.
 
-    Example: captions 0 and 2 share a score, caption 0 describes moments 7 and 9, caption 2 moment 8.
+    Example: captions 0 and 2 both have the score 0.9. Caption 0 describes moments 7 and 9, and caption 2 moment 8. With
+    k = 2, moment 9 is left out, because its id is the largest.
 
     >>> query, caption, score = np.array([0, 0]), np.array([0, 2]), np.array([0.9, 0.9])
     >>> found = rank_moments(query, caption, score, Described([[7, 9], [5], [8]]), count=1, k=2)
@@ -180,9 +196,13 @@ def rank_moments(
 
 
 def settled(ranking: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Return for each query whether captions that score less than `unseen` cannot change its candidates.
+    """Return for each query whether its `k` candidates are final: captions that were not ranked cannot change them.
 
-    `unseen` is the score down to which a search looked. It may be float32, so one quantum is left for its error.
+    Args:
+        ranking: the candidates of each query.
+        k: the number of candidates that each query is to have; a query with fewer is not settled.
+        unseen: for each query, a score that no caption left out of the ranking exceeds. It may be float32, so the last
+            candidate has to be better by more than one `QUANTUM`.
     """
     full: npt.NDArray[np.bool_] = ranking.counts == k
     last = np.zeros(len(ranking), dtype=np.int64)
@@ -192,9 +212,10 @@ def settled(ranking: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.b
 
 
 def left_out(candidates: Sequence[Candidate], caption_moments: Sequence[Sequence[int]]) -> int:
-    """Return how many moments are not among the candidates although a candidate has exactly the same caption.
+    """Return how many moments share their exact caption with a candidate but are not candidates themselves.
 
-    Such moments tie with the last candidate, so only their ids kept them out. People should be told about them.
+    Such a moment has the same score as the last candidate and was left out only because of its id. Users should be
+    told.
 
     >>> left_out([Candidate(7, 0.9, 1, 0), Candidate(8, 0.9, 2, 0)], [[7, 8, 9]])
     1

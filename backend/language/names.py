@@ -1,6 +1,6 @@
 """Find names of people with flair's named-entity taggers, in a separate process.
 
-flair 0.15 needs an older transformers than ReelRank has, so flair may be installed in another Python.
+flair 0.15 needs an older version of transformers than ReelRank, so flair may be installed in another Python.
 """
 
 import json
@@ -18,14 +18,14 @@ SCRIPT = Path(__file__).parent / "apart" / "flair_names.py"
 
 
 class FlairTagger:
-    """Finds people in sentences with one of flair's models; satisfies `Tagger`."""
+    """Finds names of people in sentences with one of flair's models; implements the protocol `Tagger`."""
 
     def __init__(self, model: str, python: str = "") -> None:
-        """Name the model and the Python that runs it.
+        """Choose the model and the Python that runs it.
 
         Args:
             model: a name that flair knows (`ner`, `flair/ner-english-large`), or a file.
-            python: the Python that has flair; empty for the one that runs this.
+            python: path of the Python that has flair; empty for the Python that runs ReelRank.
         """
         self.model = model
         self.python = python or sys.executable
@@ -36,7 +36,9 @@ class FlairTagger:
         return f"flair:{self.model}"
 
     def names(self, texts: Sequence[str], *, progress: Steps | None = None) -> list[tuple[str, ...]]:
-        """Return for each text the people that the model is sure of, in order of appearance.
+        """Return for each text the names of people that the model finds with confidence, in order of appearance.
+
+        `progress` is called with (texts done, all texts).
 
         Raises:
             TaggerUnavailable: the Python, flair or the model is missing.

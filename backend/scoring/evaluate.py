@@ -5,6 +5,7 @@ Reads: the files whose paths are given. Writes: nothing.
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, SupportsIndex, TypeGuard, Unpack, cast
 
@@ -263,7 +264,8 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
         release = choose_truth(Path(given), queries=lambda names: run_from(run, run_name, names).queries)
         given, note, video_map = release.path, release.note, release.videos if video_map is None else video_map
     videos = None if video_map is None else read_or_collect(problems, videos_from, video_map)
-    truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
+    read_truth = partial(truth_from, repair=benchmark.repair if benchmark else "leave out")
+    truth = None if given is None else read_or_collect(problems, read_truth, given, refusals=refusals)
     truth = None if truth is None else add_video_facts(truth, videos)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
     read = {

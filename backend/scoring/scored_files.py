@@ -6,6 +6,7 @@ Reads: truth, run and video map files. Writes: nothing.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, SupportsIndex, Unpack
 
@@ -107,7 +108,8 @@ def score_files(
     if truth_path is not None:
         chosen_truth = choose_truth(truth_path, videos=videos, queries=queries_of(file.path for file in files))
         truth_path, videos, note = chosen_truth.path, chosen_truth.videos, chosen_truth.note
-    truth = None if truth_path is None else read_or_collect(problems, read_truth, truth_path, refusals=refusals)
+    of_truth = partial(read_truth, repair=chosen.repair if chosen else "leave out")
+    truth = None if truth_path is None else read_or_collect(problems, of_truth, truth_path, refusals=refusals)
     names = None if videos is None else read_or_collect(problems, read_videos, videos)
     if videos is not None and names is None:
         raise InputError(problems)

@@ -1,4 +1,4 @@
-"""Retrieval systems: the baselines, the features of frames, and the model to train.
+"""Retrieval systems: baselines, files of frame features, and a model that can be trained.
 
-This package knows no campaign. A system gets plain queries, videos and captions.
+A system gets plain queries, videos and captions. Nothing here reads an annotation campaign or its database.
 """

@@ -1,6 +1,7 @@
-"""Write the run of a baseline for the queries of a truth file, a release, or any task.
+"""Answer queries with a baseline system, and write its run: a file with the predicted moments of each query.
 
-*Reads* these files, and cached vectors of sentences and frames. *Writes* new vectors into the cache, and the run.
+*Reads* the queries from a truth file (the graded moments of each query) or a release folder, and cached vectors of
+sentences and frames. *Writes* the run, and new vectors into the cache.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,16 @@ CLIP = "clip"
 
 @dataclass(frozen=True, slots=True)
 class BaselineReport:
-    """The outcome of writing a baseline's run: the counts, and the reason for each video that could not be read."""
+    """The outcome of writing a baseline's run.
+
+    Attributes:
+        name: the baseline.
+        seen: what the baseline has seen of videos, queries and captions, in words.
+        queries: the number of answered queries.
+        predictions: the number of predicted moments of all queries.
+        unanswered: the number of queries without an answer.
+        unseen: for each video that could not be read, the reason.
+    """
 
     name: str
     seen: str
@@ -57,26 +67,27 @@ def write_baseline_from_file(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> BaselineReport:
-    """Write the run of a baseline for a truth file or a release folder; no project is needed.
+    """Write the run of a baseline for the queries of a truth file or a release folder; no project is needed.
 
     Args:
-        source: the truth file, or the folder of the release.
-        name: one of `BASELINES`.
+        source: a truth file (the graded moments of each query), or the folder of a release.
+        name: one of `BASELINES`: `random`, `prior`, `caption`, `clip` or `prmr`.
         out: the run file to make; it must not exist.
-        options: see `BaselineOptions`.
-        videos: a map `name -> [duration, index]` of all videos; None searches the videos of the truth.
+        options: options of the baseline; None takes the defaults.
+        videos: a JSON file `{name: [duration in seconds, index]}` of the videos to search. None takes that of the
+            release, or else the videos that the truth names.
         training: a truth or training set that `prior` learns from; None takes that of the release.
         folder: the folder of the video files, which `clip` needs.
-        split: the split of a release.
+        split: `val` or `test`, to answer only these queries of a release; None answers both.
         encoder: the sentence encoder of `caption`; None takes SimCSE from the model hub.
-        kind: the kind of that encoder.
+        kind: the kind of the sentence encoder: "sup", "unsup" or "minilm"; None guesses it from its name.
         embeddings: the folder that caches vectors; None takes the user's cache folder.
-        visual: the CLIP model of `clip`: its name, its folder, or `clip` for the usual one.
+        visual: the CLIP model of `clip`: its name, its folder, or `clip` for CLIP ViT-B/32.
         where: the processes or machines that encode sentences and frames.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: there is no such baseline, or it lacks an input.
+        InputError: there is no such baseline, a file has problems, or the baseline lacks an input.
         ProjectError: `out` exists.
         EncoderUnavailable: a model cannot be loaded.
     """
@@ -87,10 +98,10 @@ def write_baseline_from_file(
 
 
 def require_writable(name: str, out: Path, options: BaselineOptions | None) -> BaselineOptions:
-    """Refuse a run that cannot be written, before any work; return the options of the baseline.
+    """Check the name, options and output file of a run before any work; return the options, or the defaults for None.
 
     Raises:
-        InputError: there is no such baseline, or `prmr` lacks one of the two runs that it needs.
+        InputError: there is no such baseline, or the baseline `prmr` is not given the two runs that it combines.
         ProjectError: `out` exists.
     """
     options = options or BaselineOptions()
@@ -110,7 +121,19 @@ def write_run(
     where: Where,
     progress: Progress | None,
 ) -> BaselineReport:
-    """Answer the queries of a task by a baseline, and write the run."""
+    """Answer the queries of a task with a baseline, and write the run file.
+
+    Args:
+        name: the name of the baseline.
+        task: the queries and videos.
+        out: the run file to make.
+        options: the options of the baseline.
+        spec: the sentence encoder, for `caption`.
+        visual: the CLIP model, for `clip`: its name, its folder, or `clip` for CLIP ViT-B/32.
+        embeddings: the folder that caches vectors.
+        where: the processes or machines that encode sentences and frames.
+        progress: called with (name of the step, number done, number of all).
+    """
     answers, unseen = baselines.answer(
         name,
         task,
@@ -126,12 +149,12 @@ def write_run(
 
 
 def clip_name(name: str) -> str:
-    """Return a model's name on the hub: `clip` is short for the usual one, other names stay."""
+    """Return the name of a CLIP model on the model hub: `clip` stands for CLIP ViT-B/32, others are unchanged."""
     return CLIP_NAME if name == CLIP else name
 
 
 def advice(option: str) -> str:
-    """Return the advice that is shown when a CLIP model cannot be loaded."""
+    """Return the advice for an unavailable CLIP model: to name its folder with this command-line option."""
     return f"name its folder with {option}"
 
 
@@ -147,17 +170,19 @@ def read_task(
     folder: Path | None = None,
     split: str | None = None,
 ) -> SearchTask:
-    """Return the task of a truth, or of all truths of a release: queries, videos, moments.
+    """Return what a baseline has to answer, read from files: the queries, the videos to search, and known moments.
 
     Args:
-        source: a truth file, or the folder of a release.
-        videos: a map `name -> [duration, index]` of all videos; None searches the videos that the truth names.
-        training: a truth or training set for `prior`, with moments of other queries.
+        source: a truth file (the graded moments of each query), or the folder of a release, of which all truths are
+            read.
+        videos: a JSON file `{name: [duration in seconds, index]}` of the videos to search. None takes that of the
+            release, or else the videos that the truth names.
+        training: a truth or training set with moments of other queries, for the baseline `prior`.
         folder: the folder of the video files.
         split: `val` or `test` of a release; None for both.
 
     Raises:
-        InputError: a file has problems, or the folder is no release.
+        InputError: a file has problems, or the folder is not a release.
     """
     truths, videos = [source], None if videos is None else map_of(videos)
     if source.is_dir():
@@ -193,7 +218,7 @@ def _if_exists(path: Path) -> Path | None:
 
 
 def _training(path: Path) -> tuple[tuple[KnownMoment, ...], Mapping[str, float]]:
-    """Return the distinct moments of a file, and the durations that it states."""
+    """Return the distinct moments in a truth or training file, without captions, and its video durations in seconds."""
     lengths = read_facts(path).durations
     if moments := _moments(path):
         return tuple(dict.fromkeys(row._replace(caption="") for row in moments)), lengths
@@ -203,10 +228,10 @@ def _training(path: Path) -> tuple[tuple[KnownMoment, ...], Mapping[str, float]]
 
 
 def _moments(path: Path) -> list[KnownMoment]:
-    """Return the moments of a file in the form of a release; an empty list for any other form.
+    """Return the moments of a release's truth or training file; an empty list if the file has another format.
 
     Raises:
-        InputError: only a part of the file has this form.
+        InputError: only a part of the file has the format of a release.
     """
     queries = read_queries(unpacked_bytes(path), str(path), Moment)
     if queries.entries and queries.problems:
@@ -219,7 +244,7 @@ def _moments(path: Path) -> list[KnownMoment]:
 
 
 def _files(folder: Path, names: Sequence[str] | Mapping[str, float]) -> dict[str, Source]:
-    """Return the file of each video that has one in the folder."""
+    """Return the video files in a folder by video name; videos without a file there are left out."""
     from backend.media.video_folder import VideoFolder  # PyAV, which only those need who look at videos
 
     videos = VideoFolder(folder)

@@ -1,4 +1,4 @@
-"""Define the baselines that need no frames, and `answer`, which runs any baseline."""
+"""Define the baseline systems that need no video frames, and `answer`, which runs any baseline."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,16 +43,16 @@ BASELINES = {
 
 @dataclass(frozen=True, slots=True)
 class BaselineOptions:
-    """The options of all baselines; each baseline reads its own.
+    """The options of all baselines; each baseline uses only some of them.
 
     Attributes:
-        seed: seeds the draws of `random` and `prior`.
-        top: how many predictions a query gets.
-        windowing: the windows of `clip`.
-        first: the run that ranks videos in `prmr`.
-        second: the run that finds moments in `prmr`.
-        best: how many videos of the first run `prmr` keeps.
-        index: a map of videos, for runs that give videos by index.
+        seed: the random seed of `random` and `prior`.
+        top: how many moments are predicted for each query.
+        windowing: the windows of each video that `clip` compares with a query.
+        first: the run file from which `prmr` takes the best videos of each query.
+        second: the run file from which `prmr` takes the moments in these videos.
+        best: how many videos of `first` the baseline `prmr` keeps for each query.
+        index: a video map `{name: [duration, index]}`, for run files that name videos by index.
     """
 
     seed: int = 0
@@ -64,17 +64,17 @@ class BaselineOptions:
     index: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse options out of range."""
+        """Raise an `InputError` if an option is out of range."""
         for option, number in (("top", self.top), ("best videos", self.best)):
             if number < 1:
                 raise InputError.single(option, f"{number} is not at least 1")
 
 
 def require_baseline(name: str, options: BaselineOptions) -> None:
-    """Refuse an unknown baseline, and one that lacks an input.
+    """Raise an error if there is no such baseline, or its options lack an input.
 
     Raises:
-        InputError: there is no such baseline, or `prmr` lacks a run.
+        InputError: there is no such baseline, or `prmr` is not given two runs.
     """
     if name not in BASELINES:
         raise InputError.single(name, f"is not a baseline: choose one of {', '.join(BASELINES)}")
@@ -92,7 +92,7 @@ def answer(
     embeddings: Path,
     progress: Progress | None = None,
 ) -> tuple[Answers, tuple[str, ...]]:
-    """Return the answers of a baseline to a task.
+    """Return the moments that a baseline predicts for the queries of a task.
 
     Args:
         name: the name of the baseline.
@@ -104,10 +104,10 @@ def answer(
         progress: called with (name of the step, number done, number of all).
 
     Returns:
-        The answers, and the reason for each video that could not be read.
+        The predicted moments of each query, and the reason for each video that could not be read.
 
     Raises:
-        InputError: the task or a run lacks something, or see `require_baseline`.
+        InputError: the task or a run lacks data that the baseline needs; or see `require_baseline`.
         EncoderUnavailable: a model cannot be built.
     """
     require_baseline(name, options)
@@ -130,10 +130,11 @@ def answer(
 
 
 def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
-    """Draw `top` random moments for each query: a random video, and two random times in it, with falling scores.
+    """Draw `top` random moments for each query: each is a random video and two random times in it.
 
-    The earlier time is the start. So the length of a span, as a share l of its video, has the density `2 (1 - l)` and
-    the mean 1/3. Real moments are shorter; only `prior` takes that into account.
+    The earlier time is the start. Scores fall from 1 in equal steps. If l is the length of a moment divided by that of
+    its video, l has the density `2 (1 - l)` and the mean 1/3. Real moments are shorter; the baseline `prior` imitates
+    them.
 
     Raises:
         InputError: see `require_searchable`.
@@ -160,13 +161,13 @@ def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress:
 
 
 def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int = TOP_VIDEOS, top: int = TOP) -> Answers:
-    """Return the second run's moments in the best videos of the first run.
+    """Combine two runs: return the moments of the run `moments` that lie in the best videos of the run `videos`.
 
-    The two-step search that papers compare with (Yang et al., "MVMR", CIKM 2024, section 7; TVR-Ranking, section 5):
-    a system for whole videos keeps the best five, and only moments of these are answers. Both inputs are run files, so
-    any two systems can be combined.
+    This is the two-step search that papers compare with (Yang et al., "MVMR", CIKM 2024, section 7; TVR-Ranking,
+    section 5): a system for whole videos keeps the best five, and only moments in these are answers. Both inputs are
+    runs, so any two systems can be combined.
 
-    Predictions count in the order of their run. A query that one of the runs lacks gets no answer.
+    The order of predictions within a run is kept. A query that is missing in one of the runs gets no answer.
 
     Args:
         task: the queries and videos.
@@ -176,7 +177,7 @@ def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int =
         top: how many predictions a query gets.
 
     Raises:
-        InputError: the runs and the task share no query.
+        InputError: no query of the task is in both runs.
     """
     first = {query: _videos(videos, rows, best) for query, rows in _by_query(videos)}
     second = dict(_by_query(moments))
@@ -212,11 +213,11 @@ def answer_by_captions(
 ) -> Answers:
     """Return the moments whose captions are most similar to each query; scores are cosines.
 
-    This is an upper bound: no system that searches videos knows the captions, and a query may have been made from one
-    of them. It shows what text alone reaches when the moments are given.
+    This is an upper bound: systems that search videos do not know the captions, and a query may have been written from
+    one of them. It shows what text alone can reach if the moments are given.
 
-    A moment with several captions counts by its most similar one. Moments of equal score stay in the order of the
-    task, as in candidate lists.
+    A moment with several captions gets the score of the most similar one. Moments of equal score stay in the order of
+    the task.
 
     Args:
         task: queries and videos, with captions.
@@ -226,7 +227,7 @@ def answer_by_captions(
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: no moment has a caption; or see `require_searchable`.
+        InputError: no moment has a caption, or a query has no text; or see `require_searchable`.
         EncoderUnavailable: the encoder cannot be built.
     """
     require_searchable(task)
@@ -247,7 +248,10 @@ def answer_by_captions(
 
 
 def _described(captions: Sequence[KnownMoment]) -> tuple[list[tuple[str, float, float]], dict[str, list[int]]]:
-    """Return the moments, and for each distinct text the indices of the moments that it describes."""
+    """Return the distinct captioned moments as (video, start, end), and the moments that each caption text describes.
+
+    The dictionary maps a text to indices in the list of moments.
+    """
     number: dict[tuple[str, float, float], int] = {}
     described: dict[str, list[int]] = {}
     for known in captions:
@@ -264,9 +268,12 @@ BINS = 20
 
 
 class LikelySpan(NamedTuple):
-    """A typical span: its start and its length, as shares of the video's duration.
+    """A typical span of a moment in its video, for videos of any length.
 
-    The third value is the share of training moments that fall into the same bin; see `density`.
+    Attributes:
+        start: its start, divided by the video's duration.
+        length: its length, divided by the video's duration.
+        density: the fraction of training moments with about this start and length; see `density`.
     """
 
     start: float
@@ -275,13 +282,12 @@ class LikelySpan(NamedTuple):
 
 
 def density(moments: Sequence[KnownMoment], durations: Mapping[str, float], bins: int = BINS) -> list[LikelySpan]:
-    """Return the bins that hold moments, the densest first. Equally dense bins are sorted by start, then by length.
+    """Return the typical spans of moments in their videos, the most frequent first.
 
-    With a moment `[s, e)` of a video that lasts d, the point `(s / d, (e - s) / d)` falls into one of `bins` x `bins`
-    equal bins; the share of the moments in a bin is its density. The span that stands for a bin is the mean of its
-    points, so that moments which begin with their video stay at its beginning.
-
-    Parts of moments outside their video do not count.
+    A moment `[s, e)` of a video of duration d is the point `(s / d, (e - s) / d)`: start and length relative to the
+    video. The points are sorted into a grid of `bins` x `bins` equal bins. Each bin with points gives one span. Its
+    start and length are the means of these points, and its density is the fraction of all moments in the bin. Equally
+    dense bins are sorted by start, then by length. A part of a moment outside its video is cut off.
 
     >>> moments = [KnownMoment("v", 0, 2), KnownMoment("v", 0, 1), KnownMoment("w", 6, 10)]
     >>> [tuple(round(x, 3) for x in span) for span in density(moments, {"v": 20.0, "w": 10.0}, bins=4)]
@@ -304,12 +310,13 @@ def _mean(spans: Sequence[tuple[float, float]], total: int) -> LikelySpan:
 
 
 def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
-    """Return the likeliest spans of each video, whatever the query says; scores are densities.
+    """Return the spans at which moments usually lie in a video, for every query alike; scores are densities.
 
     This is what a system reaches that sees neither query nor video. Otani, Nakashima, Rahtu and Heikkilä, "Uncovering
     Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020, found such baselines near the best systems; the
-    study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too. All videos are equally likely, so the best
-    span comes first in every video, in an order drawn for each query; then the second-best, and so on.
+    study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too. All videos are equally likely. So a query
+    first gets the most typical span in every video, in a random order of videos, then the second most typical span, and
+    so on.
 
     Raises:
         InputError: there are no training moments, or the duration of a training video is unknown; or see

@@ -1,8 +1,8 @@
 """The CLIP baseline: score windows of every video by the similarity of their frames to the query, without training.
 
-Frames are sampled at a given rate. A window's score is the cosine of two vectors: that of the query (of its end
-token), and the mean of the unit vectors of the window's frames. This is the coarse part of EMScore; see
-`backend.encoders.clip`. Of windows of one video that overlap too much, only the best is kept.
+Frames are sampled at a given rate. A window's score is the cosine of two vectors: the vector of the query's end token,
+and the mean of the unit vectors of the window's frames. This is the coarse part of EMScore; see
+`backend.encoders.emscore`. If windows of one video overlap too much, only the best of them is kept.
 """
 
 from collections.abc import Sequence
@@ -30,21 +30,21 @@ def answer(
     top: int = TOP,
     progress: Progress | None = None,
 ) -> tuple[Answers, tuple[str, ...]]:
-    """Return the windows most similar to each query; scores are cosines.
+    """Return the windows of videos that are most similar to each query; scores are cosines.
 
     Args:
         task: queries and videos, with video files.
         clip: the CLIP model; it also decides where frames are encoded.
         embeddings: the folder that caches vectors of frames.
-        how: frame rate, window lengths and suppression.
-        top: how many predictions a query gets.
+        how: frame rate, window lengths and suppression; None takes the defaults.
+        top: how many windows a query gets.
         progress: called with (name of the step, number done, number of all).
 
     Returns:
-        The answers, and the reason for each video that could not be read.
+        The windows of each query, best first, and the reason for each video that could not be read.
 
     Raises:
-        InputError: no video can be read; or see `require_searchable`.
+        InputError: no video can be read, or a query has no text; or see `require_searchable`.
         EncoderUnavailable: the model cannot be built.
     """
     require_searchable(task)
@@ -86,7 +86,7 @@ def answer(
 
 
 class _Windows:
-    """The windows of all videos, and their vectors."""
+    """The windows of all videos with their vectors, ready for searching."""
 
     def __init__(
         self,
@@ -102,10 +102,11 @@ class _Windows:
         self._search = Captions(vectors, list(alike.values()), queries=queries)
 
     def best(self, queries: Sequence[str], vectors: FloatArray, top: int) -> Answers:
-        """Return the best windows of queries, without those suppressed by better ones.
+        """Return the best windows of each query, without windows that overlap a better one of the same video too much.
 
-        Only the best n windows of a query are compared, and n grows until `top` windows are left. The result is that of
-        comparing all windows, because worse windows cannot suppress better ones.
+        `vectors` are those of the queries. Only the best n windows of a query are compared with each other, and n grows
+        until `top` windows are left. The result is the same as comparing all, because a worse window cannot suppress a
+        better one.
         """
         answers: Answers = {}
         rest, depth = list(range(len(queries))), 4 * top

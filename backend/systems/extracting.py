@@ -1,7 +1,7 @@
-"""Extract features of the frames of many videos into one file.
+"""Extract features of the frames of many videos, one vector for each frame, into one HDF5 file.
 
-*Reads* video files and cached vectors of their frames. *Writes* new vectors into the cache, and the file. An extraction
-that was interrupted continues from the cache: a finished video is not read again.
+*Reads* video files and cached vectors of their frames. *Writes* the HDF5 file, and new vectors into the cache. An
+extraction that was interrupted continues from the cache: a finished video is not read again.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -30,20 +30,21 @@ from backend.systems.feature_files import (
 
 
 def require_suffix(out: Path) -> None:
-    """Refuse a file name without an ending of HDF5.
+    """Raise an error if a file name does not end in `.h5` or `.hdf5`.
 
     Raises:
-        InputError: it ends in neither `.h5` nor `.hdf5`.
+        InputError: it has another ending.
     """
     if out.suffix not in SUFFIXES[:2]:
         raise InputError.single(out, "is not a name for a file of features: end it in .h5")
 
 
 def require_names(out: Path, videos: Iterable[str]) -> None:
-    """Refuse video names that HDF5 cannot store unchanged; a slash in a name makes an HDF5 group.
+    """Raise an error if HDF5 cannot store the videos under their names, in which a slash separates groups as in a path.
 
     Raises:
-        InputError: lists each such name; or one name is a part of another's path.
+        InputError: lists each name that has an empty part, `.` or `..` between slashes. It also lists each name that
+            lies below another video, as `a/b` lies below `a`.
     """
     names = dict.fromkeys(videos)
     problems = []
@@ -59,7 +60,13 @@ def require_names(out: Path, videos: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FeaturesReport:
-    """The outcome of an extraction: the number of videos, the model, and the reason for each video left out."""
+    """The outcome of an extraction.
+
+    Attributes:
+        videos: the number of videos in the file.
+        encoder: the identity of the model that made the features.
+        unseen: for each video left out, the reason.
+    """
 
     videos: int
     encoder: str
@@ -67,10 +74,10 @@ class FeaturesReport:
 
 
 def require_extractable(out: Path, per_s: float) -> None:
-    """Refuse an extraction that cannot succeed, before a model is loaded.
+    """Raise an error if an extraction cannot succeed, before a model is loaded.
 
     Raises:
-        InputError: the file name or the rate is not valid.
+        InputError: the file name or the rate `per_s` is not valid.
         ProjectError: the file exists, or cannot be made.
     """
     require_suffix(out)
@@ -89,14 +96,14 @@ def extract(
     missing: Collection[str] = (),
     progress: Progress | None = None,
 ) -> FeaturesReport:
-    """Write the features of videos by name; videos that cannot be read are left out and reported.
+    """Write the frame features of videos into one HDF5 file; videos that cannot be read are left out and reported.
 
     Args:
         files: the file of each video, by name.
         clip: the CLIP model; it also decides where frames are encoded.
         out: the file to make; it must not exist, and ends in `.h5` or `.hdf5`.
         embeddings: the folder that caches vectors of frames.
-        per_s: rows a second, above 0; row `i` shows the middle of the `i`-th `1 / per_s` seconds.
+        per_s: frames a second, above 0; row `i` of a video's features is the frame at `(i + 0.5) / per_s` seconds.
         source: the name of the corpus, for messages.
         missing: names of videos without a known file.
         progress: called with (name of the step, number done, number of all).
@@ -135,20 +142,21 @@ def extract(
 def write_features(
     out: Path, videos: Iterable[tuple[str, npt.NDArray[np.floating]]], *, rate: float, encoder: str
 ) -> int:
-    """Write an HDF5 file of features video by video; the file appears only when it is complete.
+    """Write an HDF5 file of frame features video by video; the file appears only when it is complete.
 
     Args:
         out: the file to make; it must not exist, and ends in `.h5` or `.hdf5`.
-        videos: pairs of a name and rows `(frames, dim)`; only one video is in memory at a time.
-        rate: rows a second, above 0.
-        encoder: the name of the model that made the rows.
+        videos: pairs of a video's name and its features `(frames, dim)`, one row for each frame. Only one video is in
+            memory at a time.
+        rate: rows for each second of video, above 0.
+        encoder: the name of the model that made the features.
 
     Returns:
         The number of videos.
 
     Raises:
         InputError: HDF5 cannot store a name, a video comes twice or has no rows, rows differ in length, or rows hold
-            anything but numbers.
+            anything but finite numbers.
         ProjectError: the file exists, or cannot be made.
     """
     require_suffix(out)

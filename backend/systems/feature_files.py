@@ -1,8 +1,8 @@
-"""Read files of frame features, HDF5 or npz: one array for each video, as models of the field use them.
+"""Read files of frame features, HDF5 or npz, which have one array for each video.
 
-Each array is named by its video and has the shape `(frames, dim)`. An HDF5 file has the attributes `rate` (rows a
-second) and `encoder` (the model); an npz file may have both as scalars. Files from elsewhere have neither: then the
-caller gives the rate.
+An array is named by its video and has the shape `(frames, dim)`. An HDF5 file may have the attributes `rate` (rows for
+each second of video) and `encoder` (the model); an npz file may have both as scalars. Files that other programs wrote
+usually have neither; then the caller states the rate.
 """
 
 import io
@@ -34,14 +34,17 @@ _SAME = 1e-6
 
 
 class Features:
-    """An open file of features, of which only the names are in memory. Use it within `open_features`.
+    """An open file of frame features; the features of a video are read from disk when `of` is called.
+
+    `open_features` opens and closes the file.
 
     Attributes:
         path: the file.
-        rate: rows a second, above 0; row `i` shows the time from `i / rate` to `(i + 1) / rate` seconds.
+        rate: rows for each second of video, above 0; row `i` shows the time from `i / rate` to `(i + 1) / rate`
+            seconds.
         dim: the length of a row.
-        encoder: the model that made the rows; None if the file does not say.
-        videos: the names in their composed form (NFC), sorted.
+        encoder: the model that made the features; None if the file does not say.
+        videos: the names of the videos, sorted, with Unicode letters in composed form (NFC).
     """
 
     def __init__(self, path: Path, arrays: Mapping[str, Any], rate: float, dim: int, encoder: str | None) -> None:
@@ -55,10 +58,11 @@ class Features:
         return video in self._arrays
 
     def of(self, video: str) -> FloatArray:
-        """Return the rows of a video, float32 `(frames, dim)`.
+        """Return the features of a video, float32 `(frames, dim)`.
 
         Raises:
-            InputError: the file has no such video, its array holds anything but numbers, or the file cannot be read.
+            InputError: the file has no such video, its array holds anything but finite numbers, or the file cannot be
+                read.
         """
         require_videos(self, [video])
         try:
@@ -72,15 +76,15 @@ class Features:
 
 @contextmanager
 def open_features(path: Path, rate: float | None = None) -> Iterator[Features]:
-    """Open a file of features to read it video by video.
+    """Open a file of frame features, to read it video by video within a `with` block.
 
     Args:
         path: a file that ends in `.h5`, `.hdf5` or `.npz`.
-        rate: rows a second, for a file that does not state its rate.
+        rate: rows for each second of video, for a file that does not state its rate.
 
     Raises:
-        InputError: the file cannot be read, holds no video, or arrays of other shapes than `(frames, dim)`; no rate is
-            known, or the one given is not what the file says.
+        InputError: the file cannot be read, has no video, has an array that is not `(frames, dim)`, has no known rate,
+            or states another rate than `rate`.
     """
     if path.suffix not in SUFFIXES:
         raise InputError.single(path, f"is not a file of features: its name must end in {', '.join(SUFFIXES)}")
@@ -91,7 +95,7 @@ def open_features(path: Path, rate: float | None = None) -> Iterator[Features]:
 
 
 def require_videos(features: Features, names: Iterable[str]) -> None:
-    """Refuse features that lack a video.
+    """Raise an error if a file of features lacks one of these videos.
 
     Raises:
         InputError: names every video that is missing.
@@ -141,7 +145,7 @@ def _open_npz(path: Path) -> Iterator[Opened]:
 
 
 class _Member:
-    """One array of an npz file. At first only its header is read; its numbers are read when they are asked for."""
+    """One array of an npz file, with the interface of an h5py dataset. Its numbers are read only by `read_direct`."""
 
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self._archive, self._name = archive, name
@@ -160,7 +164,7 @@ class _Member:
             return np.lib.format.read_array(stream, allow_pickle=False)[()]
 
     def read_direct(self, into: FloatArray) -> None:
-        """Unpack the numbers step by step, as h5py's method of this name does."""
+        """Read the numbers of the array into `into`, a part at a time, like the h5py method of the same name."""
         flat = (into.T if self._by_columns else into).flat
         with self._archive.open(self._name) as stream:
             stream.read(self._begins)
@@ -175,7 +179,7 @@ class _Member:
 
 
 def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
-    """Return the length that the rows of all videos share; refuse a file with wrong arrays."""
+    """Return the length of a row, the same for all videos; refuse a file with arrays of other shapes or types."""
     with _explain_damage(path):
         shapes = {name: arrays[name].shape for name in arrays}
     if not shapes:
@@ -197,17 +201,22 @@ def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
 
 
 def require_size(path: Path, array: str, size: int) -> None:
-    """Refuse an array that would fill the memory: a small compressed file may state any shape.
+    """Raise an error if an array would not fit into memory. A small compressed file can state an array of any size.
+
+    Args:
+        path: the file.
+        array: the name of the array, for the message.
+        size: the size of the array in bytes, unpacked.
 
     Raises:
-        InputError: the array takes more than `LARGEST_UNPACKED` bytes.
+        InputError: the size is above `LARGEST_UNPACKED`.
     """
     if size > LARGEST_UNPACKED:
         raise InputError.single(path, f"{array}: unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB")
 
 
 def wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:
-    """Return what is wrong with the shape of a video's rows, or None if nothing is."""
+    """Return what is wrong with the shape of a video's features, or None if it is `(frames, dim)` and not empty."""
     if len(shape) != 2:
         return f"video {video}: has shape {shape}, not (frames, dim)"
     if not shape[0] or not shape[1]:
@@ -218,7 +227,11 @@ def wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | No
 
 
 def require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> None:
-    """Refuse rows of a video that hold anything but finite numbers."""
+    """Raise an error if a video's features contain anything but finite numbers.
+
+    Raises:
+        InputError: names the first row with NaN or infinity, from 0.
+    """
     step = max(1, _STEP // rows.shape[1])
     for start in range(0, len(rows), step):
         wrong = ~np.isfinite(rows[start : start + step]).all(axis=1)
@@ -246,7 +259,11 @@ def _rate(path: Path, stored: object, option: float | None) -> float:
 
 
 def hdf5(path: Path) -> Any:
-    """Return the module h5py; refuse the HDF5 file `path` if h5py is not installed."""
+    """Return the module h5py, which reads HDF5 files.
+
+    Raises:
+        InputError: h5py is not installed; the message names the file `path` that needs it.
+    """
     try:
         import h5py  # who reads npz does without
     except ImportError:
@@ -256,7 +273,7 @@ def hdf5(path: Path) -> Any:
 
 @contextmanager
 def _explain_damage(path: Path) -> Iterator[None]:
-    """Raise the same refusal for an unreadable file, whichever library fails."""
+    """Turn any library's error about an unreadable file into an `InputError` that names the file."""
     try:
         yield
     except InputError:
@@ -271,15 +288,15 @@ SUFFIXES = (".h5", ".hdf5", ".npz")
 
 
 def is_rate(rate: float) -> bool:
-    """Return whether a value is a valid rate: finite, above 0."""
+    """Return whether a number of rows a second is valid: finite and above 0."""
     return math.isfinite(rate) and rate > 0
 
 
 def require_rate(path: Path, rate: float) -> None:
-    """Refuse an invalid rate.
+    """Raise an error if a rate is invalid.
 
     Raises:
-        InputError: it is not a number above 0.
+        InputError: it is not a finite number above 0.
     """
     if not is_rate(rate):
         raise InputError.single(path, f"the rate has to be a number above 0, not {rate:g}")

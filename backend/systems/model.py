@@ -1,4 +1,4 @@
-"""Inputs and outputs of every system: the search task, its answers, windows of videos, and the run file."""
+"""Inputs and outputs of every retrieval system: the search task, its answers, windows of videos, and the run file."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _NOISE_MS = 1e-6
 
 
 class KnownMoment(NamedTuple):
-    """A moment of a video, in seconds, and its caption, which may be empty."""
+    """A moment of a video with a known place, in seconds, and its caption, which may be empty."""
 
     video: str
     start_s: float
@@ -52,7 +52,7 @@ class SearchTask:
         queries: the text of each query, by id, in order.
         durations: the duration of each video that is searched, in seconds.
         captions: captioned moments in these videos. A system that uses them knows what annotators wrote.
-        training: moments that no query was drawn from.
+        training: moments to learn from, for a system that is trained; they belong to other queries than `queries`.
         training_durations: the durations of the videos of `training`, in seconds; they may be other videos.
         files: the file of each video, if it is known.
     """
@@ -67,12 +67,12 @@ class SearchTask:
 
     @property
     def videos(self) -> list[str]:
-        """The videos that are searched, sorted by name, so that the order in a file does not matter."""
+        """The names of the videos to search, sorted."""
         return sorted(self.durations)
 
 
 def require_searchable(task: SearchTask) -> None:
-    """Refuse a task that no system can answer.
+    """Raise an error if no system can answer a task.
 
     Raises:
         InputError: the task has no queries or no videos, or a video has no duration.
@@ -86,7 +86,7 @@ def require_searchable(task: SearchTask) -> None:
 
 
 def require_texts(task: SearchTask) -> None:
-    """Refuse queries without a text, for systems that need it.
+    """Raise an error if a query has no text, for systems that need it.
 
     Raises:
         InputError: names each query without a text.
@@ -98,7 +98,7 @@ def require_texts(task: SearchTask) -> None:
 def in_ms(video: str, start_s: float, end_s: float, score: float) -> Predicted:
     """Return a prediction whose times are rounded down to milliseconds; the end is at least 1 ms after the start.
 
-    This keeps files readable, and measures compute such times exactly without extra work.
+    Short times keep run files readable, and measures of overlap can be computed exactly from whole milliseconds.
 
     >>> in_ms("v", 1 / 3, 2.001, 1.0)
     Predicted(video='v', start_s=0.333, end_s=2.001, score=1.0)
@@ -118,7 +118,7 @@ def generator(seed: int, query: str) -> np.random.Generator:
 
 
 def write_answers(out: Path, answers: Answers) -> None:
-    """Write a run file, `{query_id: [[video, start, end, score], ...]}`, best first, one query on a line.
+    """Write predictions to a run file, `{query_id: [[video, start, end, score], ...]}`, best first.
 
     Raises:
         ProjectError: the file exists, or cannot be made.
@@ -137,7 +137,7 @@ NMS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Windowing:
-    """The windows that a system looks at in each video.
+    """The windows of each video that a system compares with a query.
 
     Attributes:
         per_s: frames a second.
@@ -150,7 +150,7 @@ class Windowing:
     nms: float = NMS
 
     def __post_init__(self) -> None:
-        """Refuse options out of range."""
+        """Raise an `InputError` if an option is out of range."""
         if not 0 < self.per_s < inf:
             raise InputError.single("frames a second", f"{self.per_s:g} is not above 0")
         if not self.lengths_s or not all(0 < length < inf for length in self.lengths_s):
@@ -160,9 +160,10 @@ class Windowing:
 
 
 def windows(duration_s: float, lengths_s: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the windows of a video, by length, then by time; the last of each length ends with the video.
+    """Return the windows of a video as (start, end) in seconds, one length after the other.
 
-    A length beyond that of the video gives the whole video, once.
+    Each window starts half a length after the one before; the last one of each length ends with the video. A length of
+    at least the video's duration gives one window, the whole video.
 
     >>> windows(10.0, [4.0, 8.0])
     [(0.0, 4.0), (2.0, 6.0), (4.0, 8.0), (6.0, 10.0), (0.0, 8.0), (2.0, 10.0)]

@@ -1,1 +1,4 @@
-"""Mutation tests of the rules and measures: which small faults in them would no test see? See docs/quality.md."""
+"""Mutation testing: make small faults in the code of rules and measures, and find those that no test notices.
+
+See docs/quality.md.
+"""

@@ -1,4 +1,7 @@
-"""Tries the mutants of rooms: `python -m tools.mutants [ROOM...]`; see docs/quality.md."""
+"""Run the mutation tests: `python -m tools.mutants [ROOM...]`.
+
+A room is a group of modules with the tests that have to notice faults in them. See docs/quality.md.
+"""
 
 import argparse
 import hashlib
@@ -19,7 +22,10 @@ PLACE = ROOT / "build" / "mutants"
 
 
 def main() -> int:
-    """Try what has not been tried since its module or tests changed; 1 if a mutant survives that nobody judged."""
+    """Try all mutants that were not tried since their module or its tests changed, and print a table of the results.
+
+    Return the exit code: 1 if a mutant survives that is not in the list of judged survivors, otherwise 0.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m tools.mutants", description="Mutation tests of rules and measures."
     )
@@ -48,10 +54,10 @@ def main() -> int:
 
 
 def try_room(room: Room, processes: int, results: Results) -> None:
-    """Try the mutants of a room in a copy of the tree.
+    """Try the mutants of one room (a group of modules with their tests), and add the outcomes to `results`.
 
-    What an earlier run found stands as long as the room's modules are the same; a survivor meets only the files of
-    tests that it has not met.
+    They are tried in a copy of the repository. Earlier outcomes are reused while the room's modules are unchanged. A
+    mutant that has survived is tried only with test files that have changed since.
     """
     place = PLACE / room.code.replace("/", ".")
     tree = _copy(place / "tree")
@@ -80,7 +86,7 @@ def try_room(room: Room, processes: int, results: Results) -> None:
 
 
 def _read_results(file: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
-    """What is known of mutants by name: the files of tests that they met, by their digests, and what became of them."""
+    """Return what earlier runs found, by mutant: the digests of the test files it was tried with, and its outcome."""
     met: defaultdict[str, set[str]] = defaultdict(set)
     fates: dict[str, str] = {}
     for line in file.read_text().splitlines() if file.exists() else ():
@@ -96,7 +102,7 @@ def _digest(*files: Path) -> str:
 
 
 def _copy(tree: Path) -> Path:
-    """The tree as it is now, for mutated modules to stand in."""
+    """Copy the repository's code and tests to `tree`, where modules are replaced by mutated ones; return `tree`."""
     shutil.rmtree(tree, ignore_errors=True)
     for name in ("assets", "backend", "reelrank", "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-"""What became of the mutants: a row of a table for each module, and the survivors beside those that were judged."""
+"""Summarise the outcomes of mutants, and compare the survivors with the list of those that a developer has judged."""
 
 import sys
 from collections import Counter
@@ -15,20 +15,25 @@ SURVIVORS = ROOT / "tests" / "quality" / "survivors.tsv"
 
 @dataclass(slots=True)
 class Results:
-    """The fates of the mutants of some modules."""
+    """The outcomes of the mutants of some modules.
+
+    Attributes:
+        fates: for each module, the number of mutants with each outcome of `FATES`.
+        alive: the mutants that no test noticed.
+    """
 
     fates: dict[str, Counter[str]] = field(default_factory=dict)
     alive: list[Mutant] = field(default_factory=list)
 
     def add(self, module: str, mutant: Mutant, fate: str) -> None:
-        """One more mutant of a module."""
+        """Add the outcome of one mutant of a module; `fate` is one of `FATES`."""
         self.fates.setdefault(module, Counter())[fate] += 1
         if fate in ("survived", "no tests"):
             self.alive.append(mutant)
 
 
 def table(results: Results) -> str:
-    """Rows for the table of docs/quality.md."""
+    """Return the rows of the table in docs/quality.md: the counts of outcomes for each module."""
     rows = []
     for module, fates in sorted(results.fates.items()):
         counts = [fates.total() - fates["words"], *(fates[fate] for fate in FATES)]
@@ -37,7 +42,7 @@ def table(results: Results) -> str:
 
 
 def function(name: str) -> str:
-    """The function that a mutant is of, as the list has it.
+    """Return the name of the function that a mutant changes, from the mutant's name.
 
     >>> function("backend.campaign.judging.rules.x_decide__mutmut_5")
     'campaign.judging.rules.decide'
@@ -47,16 +52,20 @@ def function(name: str) -> str:
 
 
 def judged(path: Path = SURVIVORS) -> dict[tuple[str, str], str]:
-    """The group of reasons of each survivor that somebody judged, by its function and what its line becomes.
+    """Return the survivors that a developer has judged, each with its group of reasons (see docs/quality.md).
 
-    Numbers of mutants are not in the list: those after a line that is changed would be others.
+    A survivor is identified by its function and its changed line, not by its number: editing a line changes the numbers
+    of all mutants after it.
     """
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {(function, new): group for function, group, new in rows}
 
 
 def compare(results: Results) -> int:
-    """Tell survivors that nobody judged, and judged ones that are found by now; 1 if there is any of the former."""
+    """Print the survivors that are not in the list of judged ones, and listed ones that tests notice by now.
+
+    Return 1 if there is a survivor that is not in the list, otherwise 0.
+    """
     known = judged()
     alive = {(function(mutant.name), mutant.new): mutant.old for mutant in results.alive}
     modules = {module.removeprefix("backend/").removesuffix(".py").replace("/", ".") for module in results.fates}

@@ -1,8 +1,8 @@
-"""A plugin of pytest: tests are collected once, then each mutant is tried in a copy of the process.
+"""A pytest plugin for mutation tests: it collects the tests once, then tries each mutant in a fork of the process.
 
-mutmut starts pytest anew for each mutant, which takes longer than the tests of a rule do; so only its mutants are taken
-(`making`). A copy of the process (fork, so not on Windows) switches one on, runs the tests that reach its function,
-quickest first, and ends with the first that fails.
+mutmut itself starts pytest anew for each mutant, which takes longer than the tests. So only its mutants are used (see
+`making.py`). The fork switches one mutant on, and runs the tests that call its function, the quickest first. It ends
+with the first test that fails. There is no fork on Windows, so this does not run there.
 """
 
 import json
@@ -35,12 +35,12 @@ PATIENT = 20
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out the doctests of mutants, which are the same as those of the function."""
+    """Leave out the doctests of mutated functions, which are the same as those of the original function."""
     items[:] = [item for item in items if "__mutmut_" not in item.name or item.name.endswith("__mutmut_orig")]
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
-    """Runs all tests as they are, then those that matter with each mutant."""
+    """Run all tests without a mutant, then try each mutant with the tests that call its function."""
     plan = json.loads(Path(os.environ[PLAN]).read_text())
     _few_examples(session.items)
     reached, took, broken = _as_it_is(session.items)
@@ -62,7 +62,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 
 
 def _few_examples(items: list[pytest.Item]) -> None:
-    """The same few examples each time, and none made smaller: that a mutant is found is all that is asked."""
+    """Make Hypothesis try few examples, the same in each run, without shrinking: a mutant only has to be noticed."""
     from hypothesis import HealthCheck, Phase, settings
 
     def few(whole: settings) -> settings:
@@ -84,7 +84,11 @@ def _few_examples(items: list[pytest.Item]) -> None:
 
 
 def _as_it_is(items: list[pytest.Item]) -> tuple[dict[str, list[pytest.Item]], dict[str, float], list[str]]:
-    """Which tests reach each function, quickest first; their processor time in seconds; those that fail."""
+    """Run the tests on the original code.
+
+    Return the tests that call each function, the quickest first, the processor time of each test in seconds, and the
+    tests that fail.
+    """
     from mutmut.mutation.trampoline import set_mutant_under_test
     from mutmut.state import state
 
@@ -122,7 +126,10 @@ def _try_all(
     processes: int,
     say: Callable[[str, str, float], None],
 ) -> None:
-    """Says of each mutant its name, what became of it, and the seconds that took."""
+    """Try the mutants, and call `say` for each with its name, its outcome, and the seconds it took.
+
+    `reached` has the tests that call each function, and `took` the processor time of each test in seconds.
+    """
     running: dict[int, tuple[str, float, Path]] = {}
 
     def one_ends() -> None:
@@ -150,7 +157,7 @@ def _fate(status: int) -> str:
 
 
 def _started(name: str, tests: list[pytest.Item], took: dict[str, float], scratch: Path) -> int:
-    """A copy of the process, by its number, that tries the mutant."""
+    """Fork a process that tries the mutant with this name, and return the process's id."""
     process = os.fork()
     if process == 0:
         tests[0].config._tmp_path_factory._basetemp = scratch  # type: ignore[attr-defined]
@@ -159,7 +166,10 @@ def _started(name: str, tests: list[pytest.Item], took: dict[str, float], scratc
 
 
 def _try(name: str, tests: list[pytest.Item], took: dict[str, float]) -> NoReturn:
-    """In a copy of the process: ends it with 1 if a test fails, 0 if none does, by a signal if one does not end."""
+    """Try a mutant in this process, then end the process: with 1 if a test fails, otherwise with 0.
+
+    A test that does not end in time makes a signal end the process.
+    """
     from mutmut.mutation.trampoline import set_mutant_under_test
 
     sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115

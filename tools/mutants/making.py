@@ -1,4 +1,4 @@
-"""From a module to the same module with all its mutants inside, one of which can be switched on."""
+"""Make the mutants of a module: one module that contains all of them, of which one at a time can be switched on."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,13 @@ _TEXT = re.compile(r'"[^"]*"')
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One small fault, by the function that it is in and its number there; `old` and `new` are what changes."""
+    """One small fault in a function.
+
+    Attributes:
+        name: the name of the function with the number of the mutant in it.
+        old: the lines that change.
+        new: what they become.
+    """
 
     name: str
     old: str
@@ -17,10 +23,12 @@ class Mutant:
 
 
 def mutate(path: str, code: str) -> tuple[str, list[Mutant]]:
-    """The module with its mutants, as mutmut writes it, and these; only code in functions is mutated.
+    """Return the code of a module with all its mutants inside, as mutmut writes it, and the list of these mutants.
+
+    Only code in functions is mutated.
 
     Args:
-        path: The module, as a path from the root.
+        path: The module's file, as a path from the repository's root.
         code: Its text.
     """
     from mutmut.mutation.file_mutation import mutate_file_contents
@@ -41,7 +49,7 @@ def mutate(path: str, code: str) -> tuple[str, list[Mutant]]:
 
 
 def _changed(before: list[str], after: list[str]) -> tuple[str, str]:
-    """The lines that differ, without those around them."""
+    """Return the lines that differ, before and after, each joined into one text."""
     turns = [turn for turn in SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if turn[0] != "equal"]
     old = " ".join(" ".join(before[low:high]) for _, low, high, _, _ in turns)
     new = " ".join(" ".join(after[low:high]) for _, _, _, low, high in turns)
@@ -49,7 +57,7 @@ def _changed(before: list[str], after: list[str]) -> tuple[str, str]:
 
 
 def only_words(mutant: Mutant) -> bool:
-    """Whether nothing but a sentence changes: a text with a blank in it, such as what an error says.
+    """Return whether a mutant changes only a text with a space in it, such as an error message.
 
     >>> only_words(Mutant("m.x_f__mutmut_1", 'raise ValueError("no grade")', 'raise ValueError("NO GRADE")'))
     True

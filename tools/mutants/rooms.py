@@ -1,7 +1,7 @@
-"""Which modules are mutated, and which tests have to notice.
+"""List the modules for mutation tests, each with the tests that have to notice faults in it.
 
-A room is looked at by its own tests and the doctests of its modules, so that a fault is found where it lies and not by
-a test that happens to pass through.
+Modules are tried only with these tests and their own doctests. So a fault has to be noticed where it is, not by a
+distant test that happens to use the code.
 """
 
 from dataclasses import dataclass
@@ -12,19 +12,24 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Modules below `backend/` (files or folders) and the tests below `tests/` that hold them."""
+    """A group of modules with the tests that have to notice faults in them.
+
+    Attributes:
+        code: the module, or the folder of modules, as a path below `backend/`.
+        tests: the test files or folders, as paths below `tests/`.
+    """
 
     code: str
     tests: tuple[str, ...]
 
     def modules(self, root: Path = ROOT) -> list[str]:
-        """The modules that hold functions, as paths from the root, sorted."""
+        """Return the modules, as sorted paths from `root`, without `__init__.py`."""
         place = root / "backend" / self.code
         files = [place] if place.is_file() else place.glob("*.py")
         return sorted(str(file.relative_to(root)) for file in files if file.name != "__init__.py")
 
     def test_files(self, root: Path = ROOT) -> list[str]:
-        """The files of its tests, as paths from the root, sorted."""
+        """Return the test files, as sorted paths from `root`."""
         places = [root / "tests" / test for test in self.tests]
         files = [file for place in places for file in ([place] if place.is_file() else place.glob("test_*.py"))]
         return sorted(str(file.relative_to(root)) for file in files)

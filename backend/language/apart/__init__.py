@@ -1,1 +1,1 @@
-"""Programs that run in another Python than ReelRank's."""
+"""Scripts that run in another Python installation, because the packages they need conflict with ReelRank's."""

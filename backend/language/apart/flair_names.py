@@ -1,7 +1,8 @@
-"""Find names of people in sentences with flair; runs in the Python that has flair, which may not be ReelRank's.
+"""Find names of people in sentences with flair. This script runs in any Python that has flair, in its own process.
 
-Standard input is one JSON list of texts. Standard output has one line a text, in order: a JSON list of the people that
-the model finds in it. The one argument is the model, such as `ner`. Imports nothing of ReelRank.
+Standard input is one JSON list of texts. Standard output gets one line for each text, in order: a JSON list of the
+names of people that the model finds in it. The one argument is the model, such as `ner`. The script imports nothing of
+ReelRank, which may not be installed there.
 """
 
 import json
@@ -19,7 +20,7 @@ TEXTS = 256
 
 
 def main(model: str) -> None:
-    """Read texts from standard input, and write the names in each to standard output."""
+    """Read texts from standard input, and write the names that this model finds in each to standard output."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # flair's log goes to standard output
     texts = json.load(sys.stdin.buffer)

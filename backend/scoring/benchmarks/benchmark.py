@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from backend.core.errors import InputError, Problem
+from backend.scoring.files.annotations import Repair
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import PRESETS, Options, Settings, settle
 
@@ -75,7 +76,7 @@ class Part:
 
     `of_truth` selects from the truth, for example the short moments. `of_run` selects from a run, given the selected
     truth. It returns None if the run has no predictions for these figures. `options` are conventions for these figures
-    only.
+    only. A part without figures is for benchmarks that score no moments.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -93,7 +94,8 @@ class Part:
 
         `options` override the conventions of the preset called `preset`.
         """
-        return settle(preset, (1,), (0.5,), options, measures=[figure.key for figure in self.figures])
+        keys = [figure.key for figure in self.figures]
+        return settle(preset, (1,), (0.5,), options, measures=keys or ["recall@1,0.5"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Benchmark:
             for each of them too.
         tasks: whether a run file may hold several tasks, as in TVR, that are scored separately.
         in_pools: whether each query is searched in its own pool of videos, whose listed moments are the truth.
+        repair: what the evaluator does about impossible moments in its annotations.
     """
 
     name: str
@@ -135,6 +138,7 @@ class Benchmark:
     """Whether runs are read with all their tasks, see `Run.tasks`."""
     in_pools: bool = False
     """Whether runs are scored in pools of videos, whose own moments are the truth."""
+    repair: Repair = "leave out"
 
     @property
     def figures(self) -> list[PublishedFigure]:

@@ -23,7 +23,7 @@ from backend.core.text_files import read_csv, table_head
 from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group
 from backend.scoring.files.fast import TASK_FILE
-from backend.scoring.files.own_video_runs import own_videos, run_in_own_videos
+from backend.scoring.files.forms.own_video import own_videos, run_in_own_videos
 from backend.scoring.files.text import Form, problems_with
 from backend.scoring.files.words import END, QUERY, RUN, SCORE, START, TIMES, VIDEO, pick, short
 from backend.scoring.matching.columns import AnswerCounts, QueryKey, Run, Truth

@@ -5,6 +5,7 @@ Reads: the file of a path. Writes: nothing.
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
@@ -13,12 +14,14 @@ import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
+from backend.scoring.files.annotations import Repair, annotated_truth
 from backend.scoring.files.answers import answers_run, holds_answers
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
-from backend.scoring.files.facts import sentences_truth
 from backend.scoring.files.formats import of_tasks, read_run, read_tasks, read_truth, read_videos
-from backend.scoring.files.own_video_runs import own_video_run, rows_lack_videos
+from backend.scoring.files.forms import run_form, truth_form
+from backend.scoring.files.forms.form import Opening, opening_of
+from backend.scoring.files.forms.own_video import own_video_run, rows_lack_videos
 from backend.scoring.files.words import (
     QUERY,
     RANK,
@@ -51,8 +54,10 @@ AnyRun = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Mapping[str, Any]
 Videos = Mapping[int, str]
 
 
-def truth_from(given: object, name: str = "truth") -> Truth:
+def truth_from(given: object, name: str = "truth", repair: Repair = "leave out") -> Truth:
     """Return the truth from a path, `{query: [moment, ...]}`, a list of entries as decoded from JSON, or a data frame.
+
+    `repair` says what to do about impossible moments of benchmarks' annotations, see `Repair`.
 
     Raises:
         InputError: lists everything that is wrong. For any other type, it says which types are accepted.
@@ -60,9 +65,11 @@ def truth_from(given: object, name: str = "truth") -> Truth:
     if isinstance(given, Truth):
         return given
     if isinstance(given, (str, os.PathLike)):
-        return read_truth(_path(given, name))
-    if _is_annotation(given) and (truth := sentences_truth(msgspec.json.encode(given), name)) is not None:
-        return truth
+        return read_truth(_path(given, name), repair)
+    if truth_form(_opening(given)):
+        truth = annotated_truth(msgspec.json.encode(given), name, repair)
+        if truth is not None:
+            return truth
     if isinstance(given, Mapping) and not _is_entry(given):
         return parse_truth_mapping(given, name)
     if isinstance(given, (list, tuple, Mapping)):
@@ -101,6 +108,8 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
         return read_run(_path(given, name), videos, truth)
     if rows_lack_videos(given):
         return own_video_run(given, name, truth)
+    if published := run_form(_opening(given)):
+        return published.read(msgspec.json.encode(given), name, truth)
     if holds_answers(given):
         return answers_run(given, name, truth, videos)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
@@ -130,11 +139,21 @@ def _path(given: str | os.PathLike[str], name: str) -> Path:
     return Path(given)
 
 
-def _is_annotation(given: object) -> bool:
-    """Return whether this may be a decoded annotation file of a benchmark: videos with sentences, or DiDeMo's list."""
-    if isinstance(given, Mapping):
-        return isinstance(next(iter(given.values()), None), Mapping)
-    return isinstance(given, list) and bool(given) and isinstance(given[0], Mapping) and "times" in given[0]
+def _opening(given: object) -> Opening:
+    """Return the beginning of the file that a decoded file came from; an empty one for any other object.
+
+    Only the first entry of a list, or of an object of objects or lists, is encoded for it.
+    """
+    sample: object = ()
+    if isinstance(given, list):
+        sample = given[:1]
+    elif isinstance(given, Mapping):
+        first = dict(islice(given.items(), 1))
+        sample = first if isinstance(next(iter(first.values()), None), (Mapping, list)) else given
+    try:
+        return opening_of(msgspec.json.encode(sample))
+    except (msgspec.MsgspecError, TypeError):
+        return opening_of(b"")
 
 
 def _is_entry(given: Mapping[Any, Any]) -> bool:

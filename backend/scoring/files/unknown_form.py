@@ -16,6 +16,8 @@ from backend.core.messages import joined, said, said_n
 from backend.core.reading import UNDECODABLE
 from backend.core.text_files import table_head
 from backend.scoring.files.answers import ANSWER, holds_answers
+from backend.scoring.files.forms import run_form, truth_form
+from backend.scoring.files.forms.form import TruthForm, opening_of
 from backend.scoring.files.text import Form, form_of
 from backend.scoring.files.words import (
     END,
@@ -127,8 +129,8 @@ def explained(error: InputError, content: bytes, file: str, kind: Kind) -> Input
     if _HTML.match(content):
         message = said("is a web page, saved in place of the file: download the file itself, on GitHub with `Raw`")
         return InputError.single(file, message)
-    seen = _look(content, file)
-    if seen is None:
+    start, seen = opening_of(content), _look(content, file)
+    if seen is None or (truth_form if kind is TRUTH else run_form)(start):
         return error
     forms = [form for form in _KNOWN if form.table == seen.table]
     own = [form for form in forms if form.role == kind.name]
@@ -136,6 +138,8 @@ def explained(error: InputError, content: bytes, file: str, kind: Kind) -> Input
     role, name = seen.role, seen.form
     if not role and whole and not any(form in own for form in whole):
         role, name = whole[0].role, whole[0].name
+    if not role and not whole and (published := truth_form(start) or run_form(start)):
+        role, name = (TRUTH if isinstance(published, TruthForm) else RUN).name, published.title
     if role == _POOLS and kind is TRUTH:
         return error
     if role and role != kind.name:

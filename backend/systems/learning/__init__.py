@@ -1,1 +1,1 @@
-"""The model to train on pseudo training sets: late interaction of frame features and sentence vectors."""
+"""A retrieval model that can be trained, and its training loop: it finds the moments of a query by frame features."""

@@ -1,9 +1,14 @@
-"""Read and write the folder of one seed: weights, training state and history. Files are written atomically.
+"""Read and write the files of a training run with one random seed: weights, training state and history.
 
-`settings.json` has the settings and the paths of the data. `best.safetensors` has the weights with the best NDCG, and a
-`ModelCard` without paths. `last.safetensors` has the state after the last epoch. `history.csv`, and the pictures of the
-same name, show the losses and measures of all epochs. Nothing is pickled, so reading a checkpoint never runs code from
-it.
+Each seed has its own folder:
+
+- `settings.json` has the settings and the paths of the data.
+- `best.safetensors` has the weights of the epoch with the best NDCG, and a `ModelCard` that describes them. It contains
+  no paths.
+- `last.safetensors` has the state after the last epoch, from which training can continue.
+- `history.csv`, `history.png` and `history.svg` show the losses and measures of all epochs.
+
+Files are written atomically. Nothing is pickled, so reading a checkpoint never runs code from it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +39,15 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class Epoch(msgspec.Struct, frozen=True):
-    """The results of one epoch: mean losses over pairs; `figures` has each measure's mean over validation queries."""
+    """The results of one epoch.
+
+    Attributes:
+        epoch: its number, from 1.
+        loss: the mean loss over the training pairs.
+        span: the part of the loss for the moment's place in its video.
+        video: the part of the loss for the choice of the video.
+        figures: the mean of each measure over the validation queries, by the measure's name.
+    """
 
     epoch: int
     loss: float
@@ -44,14 +57,27 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 class TrainingState(msgspec.Struct, frozen=True):
-    """The state of training after an epoch; `fingerprint` identifies settings and data."""
+    """The state of training after an epoch: a hash of settings and data in `fingerprint`, and all epochs until then."""
 
     fingerprint: str
     epochs: tuple[Epoch, ...]
 
 
 class ModelCard(msgspec.Struct, frozen=True):
-    """A description of saved weights: the network's shape, and the encoders and features that they need."""
+    """A description of saved weights: how they were trained, and which features and sentence encoder they need.
+
+    Attributes:
+        model: the options of the network.
+        predict: the options for predicting moments.
+        seed: the random seed of the training.
+        epoch: the epoch after which the weights were saved, from 1.
+        ndcg: the mean NDCG of the validation queries in this epoch.
+        frame_dim: the length of a frame's features.
+        sentence_dim: the length of a sentence's vector.
+        longest: the most clips in a predicted span.
+        frames: the encoder and the rate of the frame features.
+        sentences: the identity of the sentence encoder.
+    """
 
     model: ModelOptions
     predict: PredictOptions
@@ -69,17 +95,19 @@ class ModelCard(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> Shape:
-        """The shape of the network."""
+        """The sizes of the network."""
         model = self.model
         return Shape(self.frame_dim, self.sentence_dim, model.hidden, model.heads, model.dropout)
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, so that no other process trains into it; the lock file is beside it.
+    """Lock a training folder during the `with` block, so that no other process trains into it.
+
+    The lock file is beside the folder.
 
     Raises:
-        ProjectError: another process trains into it, or nothing can be written there.
+        ProjectError: another process trains into the folder, or nothing can be written there.
     """
     require_room(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +121,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def require_alone(folder: Path) -> None:
-    """Refuse a folder into which another process trains; nothing is created.
+    """Raise an error if another process trains into a folder; nothing is created.
 
     Raises:
         ProjectError: see `alone`.
@@ -108,13 +136,13 @@ def _lock_of(folder: Path) -> Path:
 
 
 def write_settings(folder: Path, config: Config) -> None:
-    """Write the settings with the present paths of all inputs."""
+    """Write the settings of a training run, with the current paths of all inputs, to `settings.json` in its folder."""
     with new_files(folder) as part:
         (part / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(config)) + b"\n")
 
 
 def read_settings(folder: Path) -> Config:
-    """Return the settings of a folder.
+    """Return the settings in a training run's folder, from `settings.json`.
 
     Raises:
         InputError: the file is missing or cannot be read.
@@ -128,12 +156,12 @@ def read_settings(folder: Path) -> Config:
 
 
 def write_best(folder: Path, network: nn.Module, card: ModelCard) -> None:
-    """Write the best weights so far."""
+    """Write the network's weights and their description to `best.safetensors`."""
     _write(folder, BEST, network.state_dict(), card)
 
 
 def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, state: TrainingState) -> None:
-    """Write the state from which training can continue."""
+    """Write the state from which training can continue to `last.safetensors`."""
     tensors = {_MODEL + name: tensor for name, tensor in network.state_dict().items()}
     for number, values in optimiser.state_dict()["state"].items():
         tensors |= {f"{_OPTIMISER}{number}.{name}": tensor for name, tensor in values.items()}
@@ -141,7 +169,7 @@ def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimize
 
 
 def read_best(folder: Path) -> tuple[ModelCard, dict[str, Tensor]]:
-    """Return the card and the best weights of a folder.
+    """Return the description of a folder's best weights, and the weights by name.
 
     Raises:
         InputError: the file is missing or cannot be read.
@@ -153,7 +181,7 @@ def read_best(folder: Path) -> tuple[ModelCard, dict[str, Tensor]]:
 
 
 def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
-    """Load weights into a network.
+    """Load weights into a network; `folder` is where they were read from, for messages.
 
     Raises:
         InputError: the weights belong to a network of another shape.
@@ -166,10 +194,10 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path
 
 
 def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
-    """Return the state of training in a folder; None if it has not begun.
+    """Return the state of training in a folder, and the tensors of network and optimiser; None if no epoch is finished.
 
     Raises:
-        ProjectError: the folder has other files.
+        ProjectError: the folder exists and contains files that training did not make.
         InputError: the state cannot be read.
     """
     if not (folder / LAST).is_file():
@@ -180,12 +208,12 @@ def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
 
 
 def _others(path: Path) -> bool:
-    """Return whether a folder has files that training did not make; leftovers of a killed process do not count."""
+    """Return whether this path in a folder is neither a file of training nor the leftover of a killed process."""
     return path.name not in _FIRST and not path.name.startswith(OURS)
 
 
 def restore(network: nn.Module, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Restore network and optimiser from the state that `write_last` wrote."""
+    """Load the tensors that `write_last` wrote into network and optimiser."""
     network.load_state_dict({name.removeprefix(_MODEL): t for name, t in tensors.items() if name.startswith(_MODEL)})
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
@@ -217,7 +245,7 @@ PICTURES = ("history.png", "history.svg")
 
 
 def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
-    """Write `history.csv`, one row for each epoch."""
+    """Write the losses and measures of all epochs to `history.csv`, one row for each epoch."""
     figures = list(epochs[0].figures)
     rows = [[row.epoch, row.loss, row.span, row.video, *(row.figures[key] for key in figures)] for row in epochs]
     with new_files(folder) as part:
@@ -226,13 +254,15 @@ def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
 
 
 def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: int) -> None:
-    """Draw the losses of all epochs above their validation figures, with a line at the best epoch.
+    """Draw the losses and the validation measures of all epochs, with a line at the best epoch.
+
+    Writes `history.png` and `history.svg`.
 
     Args:
         folder: the folder to write to.
         epochs: the results of at least one epoch.
-        stopping: the key of the figure that decides when to stop.
-        best: the best epoch by that figure.
+        stopping: the name of the measure that decides when to stop.
+        best: the number of the epoch that is best by this measure.
     """
     # The renderer takes long to load.
     from backend.scoring.drawing import Specification, channel, save

@@ -16,7 +16,10 @@ Share = Annotated[float, Meta(ge=0, lt=1)]
 
 
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the network; see `network.LateInteraction`."""
+    """Options of the network: size of encodings, attention heads, dropout, and the length of a clip in seconds.
+
+    A clip is the piece of a video that gets one encoding, from the mean of its features.
+    """
 
     hidden: Count = 256
     """D, numbers in every encoding."""
@@ -28,7 +31,11 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the training loop."""
+    """Options of the training loop, with AdamW's learning rate and weight decay.
+
+    `batch` is the number of (query, moment) pairs in a batch. Training stops after `epochs` epochs, or after `patience`
+    epochs without a better NDCG on the validation queries.
+    """
 
     epochs: Count = 100
     batch: Annotated[int, Meta(ge=2, le=1_000_000)] = 128
@@ -40,7 +47,17 @@ class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the loss; see `network`."""
+    """Options of the loss, which has one part for the choice of the video and one for the place of the moment in it.
+
+    Attributes:
+        video: the loss for the choice of the video, as in ReLoCLNet (`nce`), XML (`hinge`) or MVMR (`crocs`).
+        weighted: whether the losses of a pair are multiplied by the similarity of its query and moment; `crocs` never
+            is.
+        mask_positives: whether videos that contain a moment of the query are never its negatives.
+        temperature: T of `nce` and `crocs`.
+        margin: the margin of `hinge` and `crocs`.
+        span: the weight of the loss for the place of the moment; the other part has the weight 1.
+    """
 
     video: Literal["nce", "hinge", "crocs"] = "nce"
     """The loss that tells videos apart: that of ReLoCLNet, XML, or MVMR."""
@@ -57,7 +74,13 @@ class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the strong negatives that the loss `crocs` uses."""
+    """Options of the loss `crocs`, which draws strong negatives: videos and queries that are similar but do not match.
+
+    Attributes:
+        folder: the output folder of `reelrank mvmr negatives`.
+        draw: `similar` draws more similar negatives more often; `uniform` draws all equally.
+        count: the number of videos drawn for each query, and of queries for each video.
+    """
 
     folder: str
     """A folder that `reelrank mvmr negatives` made."""
@@ -68,7 +91,15 @@ class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of turning the network's scores into a run; see `predicting`."""
+    """Options for predicting moments with the trained network; see `predicting`.
+
+    Attributes:
+        videos: the number of best videos of a query in which moments are searched.
+        moments: the number of predicted moments of a query.
+        alpha: the weight of the video's score beside the score of the span in it.
+        longest_s: the length of the longest predicted moment, in seconds; None takes that of the training set.
+        nms: the IoU above which a better moment suppresses a worse one; None suppresses none.
+    """
 
     videos: Count = 100
     """Number of best videos of a query in which spans are searched."""
@@ -83,7 +114,20 @@ class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings of a training run, shared by all its seeds. `read_config` makes paths absolute."""
+    """The settings of a training run, which trains once with each random seed.
+
+    Attributes:
+        release: folder of the release, with training set, validation and test queries.
+        features: file of frame features.
+        out: folder that gets a folder for each seed.
+        rate: rows of features for each second of video, for files that do not state it.
+        encoder: the sentence encoder; None takes SimCSE from the model hub.
+        encoder_kind: "sup", "unsup" or "minilm"; None guesses it from the name.
+        embeddings: folder that caches vectors of sentences; None takes the user's cache folder.
+        top: N of the training set `train_topN.json`, which has the N most similar moments of each query.
+        seeds: the random seeds.
+        device: `cpu`, `cuda`, or `auto` for a GPU where torch finds one.
+    """
 
     release: str
     """Folder of a release as `reelrank export` writes it."""
@@ -111,10 +155,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_config(file: Path) -> Config:
-    """Return the configuration of a TOML file; its paths are relative to its folder.
+    """Return the settings in a TOML file, with paths made absolute; relative ones start at the file's folder.
 
     Raises:
-        InputError: lists every problem, by field.
+        InputError: the file is missing or not TOML, or a field is wrong.
     """
     data = file_bytes(file)
     try:

@@ -1,6 +1,7 @@
-"""Train a model with a seed, stop early by the NDCG of validation queries, and resume after any epoch.
+"""Train a model with a random seed, stop early by the NDCG of validation queries, and resume after any epoch.
 
-On a CPU the same seed gives the same bytes, also after a stop and a resume. Another number of threads may change them.
+On a CPU, the same seed gives exactly the same weights, even if training was stopped and resumed. They may differ if
+torch uses another number of threads.
 """
 
 import math
@@ -52,8 +53,18 @@ _ANY_TIME = ("release", "features", "out", "embeddings", "seeds", "device")
 class TrainingMaterial:
     """The data that training needs.
 
-    `vectors` encode the training set's texts, `val_vectors` the validation queries, and `rival_vectors` the queries
-    that have negatives; all are float32 `(texts, dim)`.
+    Vectors are float32 `(texts, dim)`.
+
+    Attributes:
+        clips: the frame features of all videos, averaged over clips.
+        pairs: the training pairs of a query and a moment.
+        vectors: the vectors of the training queries.
+        val: the validation queries.
+        val_vectors: the vectors of the validation queries.
+        frames: the encoder and the rate of the frame features.
+        sentences: the identity of the sentence encoder.
+        rivals: the strong negatives for the loss `crocs`; None for other losses.
+        rival_vectors: the vectors of the queries in `rivals`.
     """
 
     clips: Clips
@@ -69,15 +80,15 @@ class TrainingMaterial:
     rival_vectors: Floats | None = None
 
     def longest(self, config: Config) -> int:
-        """The largest number of clips in a predicted span: as configured, or that of the longest training moment."""
+        """Return the most clips that a predicted moment may have: as configured, or as in the longest training one."""
         if config.predict.longest_s is not None:
             return max(1, math.ceil(config.predict.longest_s / self.clips.clip_s - 1e-6))
         return int((self.pairs.last - self.pairs.first).max()) + 1
 
     def fingerprint(self, config: Config) -> str:
-        """Return a hash of all settings and data that decide the weights of an epoch and which epoch is best.
+        """Return a hash of all settings and data that affect the weights or the choice of the best epoch.
 
-        The seed is not part of it.
+        The seed is not part of it. Training resumes only if the hash is unchanged.
         """
         settings = msgspec.to_builtins(config)
         for name in _ANY_TIME:
@@ -95,7 +106,17 @@ class TrainingMaterial:
 
 @dataclass(frozen=True, slots=True)
 class SeedReport:
-    """The outcome of training with one seed; `resumed` is the epoch after which it continued, 0 for a fresh start."""
+    """The outcome of training with one random seed.
+
+    Attributes:
+        folder: the folder with its files.
+        seed: the seed.
+        epochs: the number of finished epochs.
+        best: the number of the epoch with the best NDCG on the validation queries, from 1.
+        ndcg: the mean NDCG of the validation queries in this epoch.
+        resumed: the epoch after which this call continued; 0 for a fresh start.
+        stopped_early: whether training stopped before the last configured epoch.
+    """
 
     folder: Path
     seed: int
@@ -119,14 +140,14 @@ def device_of(config: Config) -> torch.device:
 
 
 def folder_of(config: Config, seed: int) -> Path:
-    """Return the folder of a seed."""
+    """Return the folder for the files of the training with one seed, `seed-N` in the output folder."""
     return Path(config.out) / f"seed-{seed}"
 
 
 def identity_of(encoder: str | None, rate: float) -> str:
-    """Return a text that identifies features: their encoder and rate. Model cards state it.
+    """Return a text that names features by their encoder and rate (rows for each second of video).
 
-    A model must search with the same kind of features that it was trained on.
+    A model has to search the same kind of features that it was trained on, so this text is stored with its weights.
     """
     return f"{encoder or 'an encoder that the file does not name'}, {rate:g} rows a second"
 
@@ -134,18 +155,20 @@ def identity_of(encoder: str | None, rate: float) -> str:
 def train(
     config: Config, material: TrainingMaterial, seed: int, device: torch.device, progress: Progress | None = None
 ) -> SeedReport:
-    """Train with one seed until NDCG stops rising, or resume; `checkpoints` describes the files.
+    """Train with one random seed until NDCG stops rising; continue a training that was stopped.
+
+    `checkpoints` describes the files that are written.
 
     Args:
         config: all settings.
         material: the data for these settings.
-        seed: seeds weights, order, dropout and negatives.
+        seed: the random seed of initial weights, order, dropout and negatives.
         device: the device to compute on.
-        progress: called with (what, batches done, batches of all epochs).
+        progress: called with (name of the step, batches done, batches of all epochs).
 
     Raises:
-        ProjectError: the folder has other files, or a training with other data or settings; or another process trains
-            into it.
+        ProjectError: the seed's folder has files that training did not make, or a training with other data or settings,
+            or another process trains into it.
         InputError: a loss is not finite.
     """
     folder = folder_of(config, seed)
@@ -191,7 +214,7 @@ def _train(
 
 
 def best_of(epochs: list[Epoch]) -> Epoch:
-    """Return the first epoch with the best NDCG."""
+    """Return the epoch with the best NDCG on the validation queries; the first one if several are equal."""
     return max(epochs, key=lambda epoch: (epoch.figures[STOPPING], -epoch.epoch))
 
 
@@ -204,7 +227,7 @@ def _done(config: Config, epochs: list[Epoch]) -> bool:
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Seed torch and make its sums deterministic; afterwards restore its random state and its mode."""
+    """Seed torch and make its results repeatable in the `with` block; then restore its random state and settings."""
     before = torch.get_deterministic_debug_mode()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -251,9 +274,10 @@ def _epoch(
 def loss_of(
     config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the loss of a batch, and the two parts it is made of.
+    """Return three scalars: the loss of a batch, and its two parts, the span loss and the video loss.
 
-    These are the weighted mean of the span losses and that of the video losses.
+    The parts are means over the pairs of the batch, weighted by the pairs' weights, except the video loss `crocs`. The
+    loss is the video loss plus `config.loss.span` times the span loss.
     """
     options = config.loss
     queries, videos = network.queries(batch.vectors), network.videos(batch.clips, batch.mask)
@@ -279,7 +303,10 @@ def loss_of(
 
 
 def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
-    """Return the mean NDCG@20 of the validation queries, for each IoU threshold, as `reelrank evaluate` computes it."""
+    """Return the mean NDCG@20 of the validation queries by IoU threshold, under keys such as `ndcg@20,0.5`.
+
+    `reelrank evaluate` gives the same values.
+    """
     val = material.val
     run = predicting.predict(
         network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)

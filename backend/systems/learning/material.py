@@ -1,6 +1,7 @@
-"""Read training pairs and features into arrays, report every problem by file, row and video, and draw batches.
+"""Prepare training data: read training pairs and features into arrays, check them, and draw batches.
 
-*Reads* features of frames. *Writes* nothing. The caller reads the release.
+Every problem is reported with its file, row and video. *Reads* features of frames. *Writes* nothing. The caller reads
+the release.
 """
 
 import hashlib
@@ -27,7 +28,16 @@ SPARE_S, SPARE_SHARE = 2.0, 0.05
 
 @dataclass(frozen=True, slots=True)
 class TrainingPair:
-    """A moment of a training query; `row` is its entry in the file, from 1."""
+    """A training query with one moment that matches it.
+
+    Attributes:
+        row: the number of the query's entry in the file, from 1.
+        query: the index of the query in the set's texts.
+        video: the name of the moment's video.
+        start_s: the start of the moment in seconds.
+        end_s: its end in seconds.
+        similarity: the similarity of the query and the moment's caption; None if the file does not give it.
+    """
 
     row: int
     query: int
@@ -40,7 +50,13 @@ class TrainingPair:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """A pseudo training set: the texts of its queries, and its pairs."""
+    """A pseudo training set: queries with the moments whose captions are most similar, not graded by annotators.
+
+    Attributes:
+        file: its file, for messages.
+        texts: the text of each query.
+        pairs: the pairs of a query and a moment.
+    """
 
     file: str
     texts: tuple[str, ...]
@@ -49,7 +65,7 @@ class TrainingSet:
 
 @dataclass(frozen=True, slots=True)
 class AskedQueries:
-    """The queries of a split, in file order."""
+    """The validation or test queries of a release: their ids and texts, in the order of the file."""
 
     file: str
     ids: tuple[QueryKey, ...]
@@ -58,10 +74,11 @@ class AskedQueries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clips:
-    """The clips of all videos, one video after the other.
+    """The clips of all videos, one video after the other: short pieces of equal length, each with one vector.
 
-    The clips of video v are `rows[starts[v]:starts[v + 1]]`, float32 `(clips, dim)`, of unit length, or 0 where all
-    features are 0. Clip c shows the seconds `[c * clip_s, (c + 1) * clip_s)`; the last clip ends with the video.
+    Video v has the vectors `rows[starts[v]:starts[v + 1]]`, float32 `(clips, dim)`. They have the length 1, or 0 where
+    all features are 0. Clip c of a video shows the seconds `[c * clip_s, (c + 1) * clip_s)`; the last clip ends with
+    the video.
     """
 
     videos: tuple[str, ...]
@@ -78,11 +95,15 @@ class Clips:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingPairs:
-    """The pairs of a training set as columns; all but `positives` have one value for each pair.
+    """The (query, moment) pairs of a training set as arrays, with one value for each pair except in `positives`.
 
-    `query` and `video` are indices of queries and videos. `first` and `last` are the numbers of the first and the last
-    clip of the moment, within its video. `weight` is the similarity of the pair, at least 0, or 1 for all. `positives`
-    has, for each query, the sorted indices of all videos that contain a moment of the query.
+    Attributes:
+        query: the index of the query.
+        video: the index of the moment's video.
+        first: the number of the first clip of the moment, within its video, from 0.
+        last: the number of its last clip.
+        weight: the weight of the pair in the loss: its similarity, at least 0, or 1 for all pairs.
+        positives: for each query, the sorted indices of all videos that contain a moment of the query.
     """
 
     query: Indices
@@ -98,10 +119,10 @@ class TrainingPairs:
 
 
 def require_queries(queries: AskedQueries) -> None:
-    """Refuse a split without queries, or with an empty text.
+    """Raise an error if there are no queries, or a query has an empty text.
 
     Raises:
-        InputError: names the split and each such query.
+        InputError: names the file and each such query.
     """
     if not queries.ids:
         raise InputError.single(queries.file, "has no query to ask")
@@ -122,9 +143,10 @@ def read_clips(
     dim: int | None = None,
     progress: Steps | None = None,
 ) -> Clips:
-    """Return the clips of all videos: the mean of the rows of each clip, normalised to unit length.
+    """Return the clips of all videos, each with the mean of its rows of features, scaled to length 1.
 
-    Row i belongs to the second (i + 0.5) / rate. A clip without a row gets the vector of the clip before it.
+    Row i of a video's features belongs to the time (i + 0.5) / rate seconds. A clip without a row gets the vector of
+    the clip before it.
 
     Args:
         features: the features of all these videos.
@@ -132,10 +154,11 @@ def read_clips(
         videos: the duration of each video in seconds, by name.
         clip_s: the length of a clip in seconds.
         dim: the length that rows must have; None accepts any.
-        progress: called with (videos done, all).
+        progress: called with (videos done, all videos).
 
     Raises:
-        InputError: features do not fit a video, or are not finite numbers; names all such videos.
+        InputError: features are much shorter or longer than their video, or not finite numbers; names all such videos.
+            Or `clip_s` is shorter than the time between two rows.
     """
     if not videos:
         raise InputError.single(file, "there is no video to search in: the release's video_corpus.json is empty")
@@ -181,12 +204,12 @@ def _averaged(rows: Floats, rate: float, clip_s: float, count: int) -> Floats:
 
 
 def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> TrainingPairs:
-    """Return the pairs of a training set as columns.
+    """Return the (query, moment) pairs of a training set as arrays, with moments as ranges of clips.
 
     Args:
         training: the training set.
         clips: the clips of all its videos.
-        weighted: whether pairs weigh by similarity; else every weight is 1.
+        weighted: whether the weight of a pair is its similarity; otherwise every weight is 1.
 
     Raises:
         InputError: the set is empty, or a moment is outside its video, in an unknown video, or
@@ -229,7 +252,7 @@ def _faults(training: TrainingSet, clips: Clips, number: Mapping[str, int], weig
 
 
 def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
-    """Return a hash of arrays and texts, to recognise the same material."""
+    """Return a hash of arrays and texts, which is equal only for equal contents, types and shapes."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, str):
@@ -242,10 +265,18 @@ def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """A batch of pairs, as tensors on one device; see `TrainingPairs`.
+    """A batch of training pairs, as tensors on one device.
 
-    `numbers` are the pairs' indices in the training set. `positives` is bool `(pairs, pairs)`: row i, column j says
-    whether the video of pair j has a moment of the query of pair i.
+    Attributes:
+        numbers: the indices of the pairs in the training set.
+        vectors: the vector of each pair's query, `(pairs, dim)`.
+        clips: the clips of each pair's video, `(pairs, clips, dim)`, padded with 0.
+        mask: bool `(pairs, clips)`, True where there is a clip.
+        first: the first clip of each moment, `(pairs,)`.
+        last: its last clip.
+        weight: the weight of each pair in the loss.
+        positives: bool `(pairs, pairs)`: row i, column j says whether the video of pair j contains a moment of the
+            query of pair i.
     """
 
     numbers: Indices
@@ -259,10 +290,10 @@ class Batch:
 
 
 def seeds_of(seed: int, epoch: int) -> tuple[int, int, int]:
-    """Return the seeds of an epoch's order, its dropout and its negatives.
+    """Return three random seeds for an epoch: of the order of pairs, of dropout, and of drawing negatives.
 
-    All randomness of an epoch depends on the seed and the epoch's number alone. So resuming needs no record of earlier
-    draws.
+    They depend only on the seed of the training and the number of the epoch. So a training can resume without a record
+    of earlier draws.
     """
     order, dropout, draws = np.random.SeedSequence([seed, epoch]).generate_state(3).tolist()
     return order, dropout, draws
@@ -271,14 +302,14 @@ def seeds_of(seed: int, epoch: int) -> tuple[int, int, int]:
 def batches(
     pairs: TrainingPairs, clips: Clips, vectors: Floats, size: int, order: int, device: torch.device
 ) -> Iterator[Batch]:
-    """Yield all pairs once in a random order; the last batch may be smaller.
+    """Yield all training pairs once, in batches in a random order; the last batch may be smaller.
 
     Args:
         pairs: the pairs of the training set.
         clips: the clips of all videos.
         vectors: the vectors of the set's texts, float32 `(texts, dim)`.
         size: the number of pairs in a batch.
-        order: the seed of the order.
+        order: the random seed of the order.
         device: the device of the tensors.
     """
     numbers = np.random.default_rng(order).permutation(len(pairs))
@@ -287,7 +318,7 @@ def batches(
 
 
 def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indices, device: torch.device) -> Batch:
-    """Return some pairs of a training set as a batch."""
+    """Return the training pairs with these indices (`numbers`) as a batch."""
     query, video = pairs.query[numbers], pairs.video[numbers]
     filled, mask = padded(clips, video, device)
     return Batch(
@@ -303,7 +334,10 @@ def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indic
 
 
 def padded(clips: Clips, videos: Indices, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return the clips of videos, float32 `(videos, clips, dim)`, padded with 0, and their mask `(videos, clips)`."""
+    """Return the clips of the videos with these indices, `(videos, clips, dim)`, padded with 0, and their mask.
+
+    The mask, `(videos, clips)`, is True where there is a clip.
+    """
     counts = clips.counts[videos]
     filled = np.zeros((len(videos), int(counts.max()), clips.rows.shape[1]), dtype=np.float32)
     for row, (video, count) in enumerate(zip(videos.tolist(), counts.tolist(), strict=True)):

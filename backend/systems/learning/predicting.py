@@ -1,4 +1,4 @@
-"""Turn the network's scores into a run: spans of the best videos, best first, in seconds.
+"""Predict the moments of queries with a trained network: the best spans of the best videos, in seconds.
 
 Only spans in the best videos of a query are scored, as in XML (Lei et al. 2020, section 4, inference for moment
 retrieval in a corpus). The score of the span from clip i to clip j of the video v, i <= j, for the query q is
@@ -30,8 +30,11 @@ _BEFORE_NMS = 10
 class ScoredSpans:
     """Spans of one query, best first. Each field has the shape `(spans,)`.
 
-    `video` is the index of a span's video. `first` and `last` are the numbers of its first and its last clip, both
-    included.
+    Attributes:
+        score: the score of the span.
+        video: the index of its video.
+        first: the number of its first clip in the video, from 0.
+        last: the number of its last clip, which is part of the span.
     """
 
     score: Tensor
@@ -41,19 +44,20 @@ class ScoredSpans:
 
 
 def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> ScoredSpans:
-    """Return the `count` best spans, or all if there are fewer.
+    """Return the `count` best spans of some videos for one query, or all spans if there are fewer.
 
     Spans of equal score are in the order of their video, first clip and last clip.
 
     Args:
-        scores: `(videos,)`, the score that a video adds to all its spans.
+        scores: `(videos,)`, the score of each video, which is added to the score of all its spans.
         start: log p_start, `(videos, clips)`, -inf where there is no clip.
-        end: log p_end, likewise.
+        end: log p_end, in the same form.
         longest: the largest number of clips in a span.
         count: the number of spans to return.
 
-    Example: one video of score 0 has two clips, with p_start (.75, .25) and p_end (.5, .5), and `longest` is 2. The
-    spans (1, 1) and (1, 2) have the score log .375, and (2, 2) has log .125, counting clips from 1. There is no (2, 1).
+    Example: one video of score 0 has two clips, with p_start (.75, .25) and p_end (.5, .5), and `longest` is 2.
+    Counting clips from 1, the spans (1, 1) and (1, 2) have the score log .375, and (2, 2) has log .125. There is no
+    span (2, 1).
     """
     length = start.shape[1]
     place = torch.arange(length, device=start.device)
@@ -80,16 +84,16 @@ def predict(
     *,
     progress: Steps | None = None,
 ) -> Answers:
-    """Return a run of all queries over all videos.
+    """Return the predicted moments of all queries in all videos, best first, by query id.
 
     Args:
         network: the network with its weights; it is switched to evaluation.
         clips: the clips of the videos to search in.
         ids: the ids of the queries.
-        vectors: the vectors of their texts, float32 `(queries, dim)`.
+        vectors: the vectors of the queries' texts, float32 `(queries, dim)`.
         options: see `PredictOptions`.
-        longest: the largest number of clips in a span.
-        progress: called with (queries done, all).
+        longest: the largest number of clips in a predicted moment.
+        progress: called with (queries done, all queries).
     """
     network.eval()
     device = next(network.parameters()).device
@@ -121,9 +125,9 @@ def predict(
 def _over_videos(
     network: LateInteraction, clips: Clips, queries: EncodedQueries, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Return the scores of videos, `(queries, videos)`, and the vectors that locate moments, one of each clip.
+    """Return the score of each video for each query, `(queries, videos)`, and the encoding `location` of all clips.
 
-    These are the vectors `location` of `EncodedVideos`, `(clips, D)`, one video after the other.
+    The encodings, `(clips, D)`, are for finding moments in a video. They are in the order of the videos.
     """
     scores = torch.empty((len(queries.retrieval), len(clips.videos)), device=device)
     location = []
@@ -152,9 +156,10 @@ def _in_seconds(spans: ScoredSpans, videos: Sequence[int], clips: Clips) -> list
 
 
 def without_overlap(run: Answers, level: float, moments: int) -> Answers:
-    """Return a run after non-maximum suppression at the IoU `level`, with at most `moments` moments for each query.
+    """Return predictions without those that overlap a better one, and at most `moments` for each query.
 
-    See `scoring.matching.suppression`.
+    This is non-maximum suppression: a moment is dropped if its IoU with a better one is above `level`. See
+    `scoring.matching.suppression`.
     """
     suppressed = suppress(parse_run_mapping(run), level, arithmetic="exact")
     answers: Answers = {query: [] for query in run}

@@ -1,8 +1,9 @@
-"""Draw strong negatives for the CroCs loss from the folder of `reelrank mvmr negatives`.
+"""Draw strong negatives for the CroCs loss, from the folder that `reelrank mvmr negatives` makes.
 
-The loss compares a query with a single clip, because videos are ranked by their clip that is most similar to the query.
-For a right pair of query and moment, it is the most similar clip within the moment. For a video that was drawn as a
-negative, it is the most similar clip of the whole video.
+A strong negative is a video that is similar to the query but does not match it, or such a query of a video. The loss
+compares a query with a single clip of each video, because videos are ranked by their most similar clip. For a matching
+moment, this is the clip in the moment that is most similar to the query. For a negative video, it is the most similar
+clip of the whole video.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ _NONE = -1
 
 
 class Rivals:
-    """The negatives of the pairs of a training set."""
+    """Draws strong negatives for the pairs of a training set: similar videos and queries that do not match."""
 
     def __init__(
         self,
@@ -34,21 +35,22 @@ class Rivals:
         *,
         uniform: bool,
     ) -> None:
-        """Match the queries and videos of the training set with those of the negatives.
+        """Match the queries and videos of the training set with those in the folder of negatives.
 
-        A video that is not among the negatives is a negative of no query, and no query is a negative of it.
+        Videos are matched by name, and queries by text. A video that is not in the folder is never drawn as a negative,
+        and no query is drawn as a negative of it.
 
         Args:
-            negatives: the negatives that were read.
-            folder: their folder, for messages.
-            texts: the texts of the training set's queries, equal to those of the negatives.
+            negatives: the contents of the folder.
+            folder: the folder, for messages.
+            texts: the texts of the training set's queries.
             pairs: the pairs of the training set.
             clips: the clips of all videos.
             uniform: whether all potential negatives are equally likely. Otherwise more similar ones are more likely, by
                 the probabilities p' in docs/decisions/051-negatives-and-crocs.md.
 
         Raises:
-            InputError: the negatives lack a query of a pair, or one of their videos has no clips.
+            InputError: a query of the training set is not in the folder, or a video in the folder has no clips.
         """
         self.negatives, self.pairs, self.clips, self.uniform = negatives, pairs, clips, uniform
         row_of: dict[str, int] = {}
@@ -69,16 +71,16 @@ class Rivals:
             raise InputError([Problem(str(folder), None, message) for message in messages])
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that draws depend on."""
+        """Return a hash of the probabilities, queries and videos that decide which negatives are drawn."""
         forward, backward = self.negatives.videos_given_query, self.negatives.queries_given_video
         return fingerprint(forward.probability.numpy(), backward.probability.numpy(), self.rows, self.columns)
 
     def draw(self, batch: Batch, count: int, generator: torch.Generator, *, masked: bool) -> "DrawnNegatives":
-        """Draw strong negatives of a batch, at most `count` for each pair and direction.
+        """Draw strong negatives for the pairs of a batch: videos for each query, and queries for each video.
 
         Args:
             batch: the pairs of the batch.
-            count: the largest number of negatives.
+            count: the largest number of videos for a query, and of queries for a video.
             generator: the random generator, on the CPU.
             masked: whether videos that have a moment of the query are left out (TVR-Ranking, C.1).
         """
@@ -114,11 +116,14 @@ class Rivals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnNegatives:
-    """The negatives of a batch of B pairs, with S drawn for each pair.
+    """The negatives of a batch of B pairs, with S videos and S queries drawn for each pair.
 
-    `potential`, `(B, B)`, says which videos are potential negatives of which queries. `videos`, `(B, S)`, holds indices
-    of drawn videos, and `queries`, `(B, S)`, the row numbers of drawn queries in the negatives. The masks
-    `videos_count` and `queries_count` say which of these count.
+    Attributes:
+        potential: bool `(B, B)`: whether the video of pair j may serve as a negative of the query of pair i.
+        videos: the indices of drawn videos, `(B, S)`.
+        videos_count: bool `(B, S)`, False for drawn videos to be ignored.
+        queries: the drawn queries, `(B, S)`, as row numbers in the folder of negatives.
+        queries_count: bool `(B, S)`, False for drawn queries to be ignored.
     """
 
     potential: Tensor
@@ -144,9 +149,9 @@ def crocs_loss(
         loss: the loss, with its temperature and margin.
         network: the network that encodes the drawn negatives.
         batch: the pairs of the batch.
-        drawn: their strong negatives.
+        drawn: the strong negatives of these pairs.
         clips: the clips of all videos.
-        vectors: the vectors of the queries of the negatives, float32 `(queries, dim)`.
+        vectors: the vectors of all queries in the folder of negatives, float32 `(queries, dim)`.
         queries: the encoded queries of the batch.
         videos: the encoded videos of the batch.
     """
@@ -173,5 +178,5 @@ def crocs_loss(
 
 
 def _picked(clips: Tensor, place: Tensor) -> Tensor:
-    """Return the vector of one clip of each video, `(videos, D)`; `place` has the number of the clip in its video."""
+    """Return the vector of one clip of each video, `(videos, D)`; `place` is the number of the clip in each video."""
     return clips[torch.arange(len(clips), device=clips.device), place]

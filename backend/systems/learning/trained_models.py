@@ -1,6 +1,7 @@
-"""Train a model on a release, and write its run; no project is needed.
+"""Train a model on a release, and predict moments with a trained model; no project is needed.
 
-*Reads* a configuration, a release, features of frames, negatives. *Writes* a folder for each seed, or a run.
+*Reads* a configuration, a release, features of frames, and negatives. *Writes* a folder for each random seed, or a run:
+a file with the predicted moments of each query.
 """
 
 from dataclasses import dataclass
@@ -39,7 +40,15 @@ AskedSplit = Literal["val", "test"]
 
 @dataclass(frozen=True, slots=True)
 class PredictReport:
-    """The outcome of predicting: the counts of the run, and the weights that it came from."""
+    """The outcome of writing a run with a trained model.
+
+    Attributes:
+        out: the run file.
+        queries: the number of queries.
+        videos: the number of videos that were searched.
+        seed: the random seed of the model's training.
+        epoch: the epoch after which the model's weights were saved.
+    """
 
     out: Path
     queries: int
@@ -49,7 +58,9 @@ class PredictReport:
 
 
 def train_model(config: Path, *, progress: Progress | None = None) -> tuple[SeedReport, ...]:
-    """Train a model with each seed of a configuration; resume stopped seeds, and keep finished ones.
+    """Train a model with each random seed of a configuration, and return one report for each seed.
+
+    Trainings that were stopped continue, and finished ones are kept.
 
     Args:
         config: a TOML file, see `backend.systems.learning.config.Config`.
@@ -79,18 +90,18 @@ def predict_run(
     features: Path | None = None,
     progress: Progress | None = None,
 ) -> PredictReport:
-    """Write the run of a trained model over all videos of a release.
+    """Predict moments with a trained model in all videos of a release, and write them to a run file.
 
     Args:
         folder: the folder of one seed, made by `train_model`.
-        out: the run file to make.
-        split: the split whose queries are answered.
+        out: the run file to make; it must not exist.
+        split: the queries to answer: those of `val.json` or of `test.json`.
         release: the folder of the release; None is the folder that training used.
         features: the file of features; None is the file that training used.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: there are no weights, or release and features do not fit them.
+        InputError: the folder has no weights, or these need other features or another sentence encoder.
         ProjectError: `out` exists, or cannot be written.
         EncoderUnavailable: the sentence encoder cannot be loaded.
     """
@@ -160,7 +171,7 @@ def _clips(
 
 
 def _asked_queries(file: Path) -> AskedQueries:
-    """Return the queries of a truth file; refuse one with problems."""
+    """Return the queries of a release's `val.json` or `test.json`; raise an `InputError` if it has problems."""
     entries = _queries(file, GradedMoment).entries
     queries = AskedQueries(
         str(file), tuple(entry.query_id for entry in entries), tuple(entry.query for entry in entries)

@@ -54,6 +54,9 @@ def plain_values(moments, rows, options):
     values |= {f"map@{theta}": float(aps[theta]) for theta in THETA}
     values["map@avg"] = float(sum(aps[theta] for theta in averaged) / 10)
     values["miou"] = float([*r, 0][0])
+    values["momentseeker_map"] = float(
+        sum(x * Fraction(sum(map(Fraction, r[:k]))) / k for k, x in enumerate(map(Fraction, r[:5]), 1))
+    )
     return values | plain_didemo(good, rows, exact)
 
 
