@@ -32,7 +32,9 @@ def lacks_videos(content: bytes) -> bool:
     """
     text = content[:_PEEK].decode("utf-8", "ignore")
     match = _FIRST_ROW.search(text)
-    if match is None or not (_LISTS.match(text) or f'"{RUN.items}"' in text[: match.start()]):
+    before = text[: match.start()] if match else ""
+    lists = _LISTS.match(text) and "{" not in before.lstrip()[1:]
+    if match is None or not (lists or f'"{RUN.items}"' in before):
         return False
     try:
         row = json.loads(match[1])

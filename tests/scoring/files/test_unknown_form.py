@@ -111,6 +111,10 @@ class TestOtherRole:
             ({"v": {"fps": 9, "num_frames": 9, "timestamps": [[0, 1]], "sentences": ["x"]}}, "TACoS"),
             ([{"annotation_id": 0, "description": "x", "video": "v", "times": [[1, 3]]}], "DiDeMo"),
             ({"annotations": [{"id": 1, "image_id": "v", "caption": "x", "timestamp": [0, 1]}]}, "TimeChat"),
+            (
+                {"annotations": [{"timestamp": [0, 1], "all": [[0, 1]], "id": 1, "image_id": "v", "caption": "x"}]},
+                "TimeChat",
+            ),
             (b"query_id,video,start,end,relevance\n5,v,0,9,1\n", "CSV"),
             (b"3MSZA 24.3 30.4##person turn a light on.\n", "Charades-STA"),
         ],
