@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
-from backend.scoring.files.answers import holds_answers, windows_in
+from backend.scoring.files.answer_windows import windows_in
+from backend.scoring.files.answers import holds_answers
 from backend.scoring.files.formats import read_run, read_truth, run_file, truth_file
 from backend.scoring.matching.columns import AnswerCounts, Run
 from backend.scoring.scored_files import score_files
