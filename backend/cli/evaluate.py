@@ -195,6 +195,7 @@ def print_scores(
         chosen: whether the user chose measures by an option; then all of these are printed.
     """
     from backend.scoring.views import brief, splits
+    from backend.scoring.views.table import unparsed
 
     parts = splits.parts_of(summary)
     notices = []
@@ -206,6 +207,8 @@ def print_scores(
         say("")
     printed = summary if everything or chosen else brief.in_brief(summary)
     (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, style, in_brief=not everything)
+    for split, part in parts:
+        _print_lines(f"{split}: {line}" if len(parts) > 1 else line for line in unparsed(part))
     if more := brief.left_out(summary, printed):
         say("")
         paragraph(f"--all also prints the other measures: {', '.join(more)}.")

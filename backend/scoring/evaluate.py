@@ -155,7 +155,7 @@ def evaluate(
             a gain, the truth may have any relevance.
         iou_compare: whether NDCG needs an IoU of at least mu (`ge`) or above mu (`gt`).
         arithmetic: how IoUs are computed: `exact` (in whole numbers), `float64`, `float64_hull` (as in the evaluators
-            of Charades-STA) or `float32` (as in those of TVR, MMN and MVMR).
+            of Charades-STA), `float32` (as in those of TVR, MMN and MVMR) or `hundredths` (rounded, as in VTimeLLM's).
         zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are removed (`drop`).
         unknown: queries of the run that the truth lacks are an error (`error`) or are ignored (`ignore`).
         no_relevant: queries without relevant moments score 0 (`zero`), are left out (`skip`), or score 1 if the run has

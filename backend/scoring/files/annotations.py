@@ -4,11 +4,12 @@ An annotation file has sentences, each with its moments in one video. Each sente
 have relevance 1. Reads and writes nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 from backend.core.captioned import CaptionedMoment
+from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group, truth_of
 from backend.scoring.files.forms import truth_form
 from backend.scoring.files.forms.form import AnnotatedQuery, opening_of
@@ -55,7 +56,7 @@ def annotated_queries(content: bytes, file: str) -> Sequence[AnnotatedQuery] | N
     return None if form is None else form.read(content, file)
 
 
-def _truth(queries: Iterable[AnnotatedQuery], file: str, repair: Repair) -> Truth:
+def _truth(queries: Sequence[AnnotatedQuery], file: str, repair: Repair) -> Truth:
     groups: list[Group] = []
     left_out: list[CaptionedMoment] = []
     cut: list[CaptionedMoment] = []
@@ -80,7 +81,8 @@ def _truth(queries: Iterable[AnnotatedQuery], file: str, repair: Repair) -> Trut
         *_note(file, left_out, impossible),
         *_note(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
     ]
-    return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes))
+    texts = {nfc(str(query.query)): query.text for query in queries}
+    return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes), texts=texts)
 
 
 def _within_video(moment: CaptionedMoment) -> tuple[float, float]:

@@ -92,7 +92,10 @@ def with_line_facts(truth: Truth, content: bytes) -> Truth:
         return truth
     types = {nfc(str(line.id)): line.type for line in lines if line.type}
     known = tuple(types[str(query)] for query in truth.queries) if len(types) == len(truth.queries) else ()
-    return replace(truth, types=known, durations={line.video: line.duration for line in lines if line.duration})
+    texts = {nfc(str(line.id)): line.text for line in lines if line.text}
+    return replace(
+        truth, types=known, durations={line.video: line.duration for line in lines if line.duration}, texts=texts
+    )
 
 
 class _Moment(msgspec.Struct):

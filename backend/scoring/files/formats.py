@@ -19,11 +19,13 @@ from backend.core.reading import unpacked_bytes
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
 from backend.scoring.files.annotations import Repair, annotated_truth
+from backend.scoring.files.answers import answers_run, answers_table, holds_answers, opening
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.facts import with_line_facts
 from backend.scoring.files.forms import run_form
 from backend.scoring.files.forms.form import opening_of
 from backend.scoring.files.text import Form, Some
+from backend.scoring.files.unknown_form import explained
 from backend.scoring.files.words import (
     END,
     QUERY,
@@ -189,6 +191,13 @@ def truth_file(content: bytes, file: str, repair: Repair = "leave out") -> Truth
     ((5,), ('v1',), [9.5], [4.0])
     """
     content = text.checked(content, file)
+    try:
+        return _truth_of(content, file, repair)
+    except InputError as error:
+        raise explained(error, content, file, TRUTH) from None
+
+
+def _truth_of(content: bytes, file: str, repair: Repair) -> Truth:
     if (annotated := annotated_truth(content, file, repair)) is not None:
         return annotated
     form = text.form_of(content, file)
@@ -214,8 +223,8 @@ def run_file(
         content: the bytes of the file, unpacked.
         file: its name, for messages.
         videos: names of the videos that rows give by index.
-        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video.
-            Other formats do not need it.
+        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video
+            and in answers of language models. Other formats do not need it.
         task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR
             if there is no VCMR; `notes` says which tasks were not read.
 
@@ -226,11 +235,21 @@ def run_file(
     [0.7, 0.2]
     """
     content = text.checked(content, file)
+    try:
+        return _run_of(content, file, videos, truth, task)
+    except InputError as error:
+        raise explained(error, content, file, RUN) from None
+
+
+def _run_of(content: bytes, file: str, videos: Mapping[int, str] | None, truth: Truth | None, task: str | None) -> Run:
     form = text.form_of(content, file)
     if form is Form.CSV:
-        return run_table(content, file, videos)
+        entries = answers_table(content, file)
+        return run_table(content, file, videos) if entries is None else answers_run(entries, file, truth, videos)
     if published := run_form(opening_of(content)):
         return published.read(content, file, truth)
+    if holds_answers(opening(content, form)):
+        return answers_run(text.decoded(content, file), file, truth, videos)
     run = fast.run(content, file, form, videos, task)
     if run is None:
         run = documents.parse_run(text.decoded(content, file), file, videos, task)

@@ -20,6 +20,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.reading import unpack
 from backend.scoring.files.annotations import Repair, annotated_truth
+from backend.scoring.files.answers import answers_run, holds_answers
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.formats import (
@@ -183,6 +184,8 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
         return own_video_run(given, name, truth)
     if published := run_form(_opening(given)):
         return published.read(msgspec.json.encode(given), name, truth)
+    if holds_answers(given):
+        return answers_run(given, name, truth, videos)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
         return parse_run_mapping(given, name, name_video)
     if isinstance(given, (list, tuple, Mapping)):

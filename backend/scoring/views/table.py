@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-from backend.core.messages import joined, said_n
+from backend.core.messages import joined, said, said_n
 from backend.scoring.measure import AVERAGE, Measure
 from backend.scoring.measures import measure_of
 from backend.scoring.own_measures import described
@@ -96,6 +96,21 @@ def judged(summary: Mapping[str, Any]) -> list[str]:
     keys = dict.fromkeys(key for run in runs for key in run["judged"] if key not in run["measures"])
     shares = {key: ", ".join(f"{run['name']} {run['judged'][key]:.1%}" for run in runs) for key in keys}
     return [f"{key}: {shares[key]}; {named_keys(summary, [key])[key].measure.description}" for key in keys]
+
+
+UNPARSED = "share of a language model's answers in which no time was found"
+
+
+def unparsed(summary: Mapping[str, Any]) -> list[str]:
+    """Return a line such as `Answers in which no time was found: mine 3 of 120 (2.5%)`.
+
+    It names each run that was read from answers of a language model. There is no line if none was.
+    """
+    counts = [(label(run), run["answers"]) for run in summary["runs"] if "answers" in run]
+    shares = ", ".join(
+        f"{name} {count['unparsed']:,} of {count['total']:,} ({count['unparsed_share']:.1%})" for name, count in counts
+    )
+    return [said("Answers in which no time was found: {shares}", shares=shares)] if shares else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
 _FIRST_ROW = re.compile(r"\[\s*(\[[^\[\]{}]*\])")
 _NAMING = (RUN_WINDOWS, "predicted_times")
 """Fields with rows of times, in entries that name their video."""
-_LISTS = re.compile(r"\s*\[\s*\[")
 
 
 def lacks_videos(opening: Opening) -> bool:
@@ -34,7 +33,11 @@ def lacks_videos(opening: Opening) -> bool:
     [True, False]
     """
     match = _FIRST_ROW.search(opening.text)
-    if match is None or any(f'"{field}"' in opening.text[: match.end()] for field in _NAMING):
+    before = opening.text[: match.start()] if match else ""
+    if match is None or any(f'"{field}"' in before for field in _NAMING):
+        return False
+    lists = opening.nesting in ("[[", "{[") and "{" not in before[1:]
+    if not lists and f'"{RUN.items}"' not in before:
         return False
     try:
         row = json.loads(match[1])
@@ -77,9 +80,17 @@ def own_video_run(document: object, file: str, truth: Truth | None) -> Run:
     if truth is None:
         message = said("its rows name no video, so it can only be read together with a truth")
         raise InputError.single(file, message)
-    own = _own_videos(truth)
+    return run_in_own_videos(_groups(document, file, truth), file, truth)
+
+
+def run_in_own_videos(groups: list[Group], file: str, truth: Truth) -> Run:
+    """Return a run from each query's rows `[start, end]` or `[start, end, score]`, in the query's own video.
+
+    Raises:
+        InputError: lists every row that is wrong, and every query with several videos in the truth.
+    """
+    own = own_videos(truth)
     problems: list[Problem] = []
-    groups = _groups(document, file, truth)
     for group in groups:
         videos = own.get(nfc(str(group.query)), ())
         if len(videos) > 1:
@@ -125,7 +136,8 @@ def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
     return [Group(query, row, list(items)) for row, (query, items) in enumerate(pairs, start=1)]
 
 
-def _own_videos(truth: Truth) -> Mapping[str, set[str]]:
+def own_videos(truth: Truth) -> Mapping[str, set[str]]:
+    """Return the names of the videos in which the truth has moments of a query, by the query's id as text."""
     own: dict[str, set[str]] = {str(query): set() for query in truth.queries}
     for query, video in zip(truth.query.tolist(), truth.video.tolist(), strict=True):
         own[str(truth.queries[query])].add(truth.videos[video])
