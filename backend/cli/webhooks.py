@@ -83,7 +83,7 @@ def remove(folder: Dir, webhook: _Webhook) -> None:
 
 
 def test(folder: Dir, webhook: _Webhook) -> None:
-    """Send a message without content to a webhook, while the project is served.
+    """Send an empty message to a webhook, while the project is served.
 
     Example: reelrank webhooks test my-project 1
     """
