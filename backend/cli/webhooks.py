@@ -106,7 +106,7 @@ def resend(folder: Dir, message: Annotated[int, argument("MESSAGE", "Number of t
 
 add_group(
     "webhooks",
-    "Tell other programs of finished batches, releases and flags.",
+    "Tell other programs of finished batches, releases, flags.",
     "add my-project https://example.org/hook",
     {"add": add, "list": list_webhooks, "remove": remove, "test": test, "resend": resend},
 )
