@@ -5,6 +5,7 @@ Streamlit reads this file to find `app`. It also finds `.streamlit/config.toml` 
 directory is.
 """
 
+import asyncio
 import gc
 import os
 import sys
@@ -22,6 +23,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.monitoring import Health
 from annotate_app.server.routes import own_routes
 from annotate_app.server.server_process import disable_send_delay, limit_messages
+from annotate_app.server.webhooks import Rounds
 from annotate_app.session import auth, guard, oidc
 from annotate_app.session.addresses import BasePath, is_own_path
 from annotate_app.session.first_project import FirstProject
@@ -81,9 +83,11 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     if first_link:
         sys.stdout.write(f"\nThere is no project yet. Create it with this link, which works once:\n{first_link}\n")
     sys.stdout.flush()
+    webhooks = asyncio.create_task(Rounds(auth.project).run())
     try:
         yield
     finally:
+        webhooks.cancel()
         clips.stop()
         videos.stop()
         processes.end_all()

@@ -62,6 +62,7 @@ def described(operation: Operation) -> tuple[str, dict[str, str]]:
     about, _, rest = text.partition("\n\nArgs:\n")
     arguments = rest.partition("\n\n")[0]
     about = re.split(r"\n\n(?:Returns|Raises):\n", about)[0]
+    about = "\n\n".join(" ".join(paragraph.split()) for paragraph in about.split("\n\n"))
     return about, {name: " ".join(words.split()) for name, words in _ARGUMENT.findall(arguments)}
 
 

@@ -31,6 +31,7 @@ from backend.cli import (  # noqa: F401  (each adds its commands)
     service,
     systems,
     videos,
+    webhooks,
 )
 from backend.cli.commands import app
 from backend.cli.output import fail, visible_output

@@ -169,7 +169,7 @@ EXAMPLE = 48
 
 @add_command("cast")
 def cast(folder: Dir) -> None:
-    """Propose a name mapping: a phrase to replace each name in captions.
+    """Propose a generic phrase for each name in captions.
 
     Writes DIR/cast.csv: each name with its replacement, its number of captions and an example. Correct the
     replacements: write another phrase, or the name itself to keep it. If you leave one empty, captions with that name

@@ -84,7 +84,7 @@ SECTIONS = {
     "Build": ("import", "videos", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
     "Run a campaign": (
         *("users", "guideline", "tutorial", "trial", "exam", "gold", "clips", "batches", "agreement", "consensus"),
-        "import-judgements",
+        *("webhooks", "import-judgements"),
     ),
     "Release": ("export", "pseudo-train", "releases", "diff", "validate", "import-release"),
     "Evaluate": ("evaluate", "match-run", "truths", "runs"),

@@ -309,6 +309,9 @@ class Writing:
     digits: Annotated[int | None, option("--digits N", "Number of digits after the point.", min=0, max=12)] = None
     caption: Annotated[str | None, option("--caption TEXT", "Beginning of the caption of the LaTeX table.")] = None
     label: Annotated[str | None, option("--label NAME", "Label of the LaTeX table, such as tab:runs.")] = None
+    wide: Annotated[
+        bool, option("--wide", "Make the LaTeX table as wide as a page, not as one of its two columns.")
+    ] = False
 
     def shown(self, form: str, *, variant: str, intervals: bool, benchmark: str | None) -> "Shown":
         """Return how to show the scores in an output format, from these options and the arguments.
@@ -329,9 +332,11 @@ class Writing:
                 raise typer.BadParameter(f"{form.upper()} always has full numbers between 0 and 1", param_hint=hint)
             if benchmark is not None:
                 raise typer.BadParameter(f"{benchmark} has its own number format", param_hint=hint)
-        if form != "latex" and (self.caption or self.label):
-            raise typer.BadParameter("needs --format latex", param_hint="--caption" if self.caption else "--label")
-        return Shown(self.percent, self.digits, self.caption or "", self.label or "", variant, intervals)
+        of_latex = {"--caption": self.caption, "--label": self.label, "--wide": self.wide}
+        for name, value in of_latex.items():
+            if value and form != "latex":
+                raise typer.BadParameter("needs --format latex", param_hint=name)
+        return Shown(self.percent, self.digits, self.caption or "", self.label or "", variant, intervals, self.wide)
 
 
 def read_option(text: str) -> tuple[str, str | bool]:

@@ -87,6 +87,7 @@ def evaluate(
     from backend.scoring.scored_files import file_inputs, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+    from backend.scoring.views.brief import in_brief
     from backend.scoring.views.splits import joined as joined_scores
 
     inputs = run_choices.read()
@@ -153,7 +154,8 @@ def evaluate(
         with printed_to(out if to_file else None):
             print_scores(summary, style, boards, everything=everything, chosen=scoring.measure is not None)
     elif to_file or not json_alone:
-        text = encoded if form == "json" else SCORE_FORMATS[form](summary, style)
+        chosen = everything or scoring.measure is not None or form != "latex"
+        text = encoded if form == "json" else SCORE_FORMATS[form](summary if chosen else in_brief(summary), style)
         with printed_to(out if to_file else None, as_it_is=True):
             machine_output().write(text.removesuffix("\n") + "\n")
     written = [*(file for _, file in charts), report, per_query, json, out]
@@ -193,6 +195,7 @@ def print_scores(
         chosen: whether the user chose measures by an option; then all of these are printed.
     """
     from backend.scoring.views import brief, splits
+    from backend.scoring.views.table import unparsed
 
     parts = splits.parts_of(summary)
     notices = []
@@ -204,6 +207,8 @@ def print_scores(
         say("")
     printed = summary if everything or chosen else brief.in_brief(summary)
     (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, style, in_brief=not everything)
+    for split, part in parts:
+        _print_lines(f"{split}: {line}" if len(parts) > 1 else line for line in unparsed(part))
     if more := brief.left_out(summary, printed):
         say("")
         paragraph(f"--all also prints the other measures: {', '.join(more)}.")

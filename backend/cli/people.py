@@ -258,7 +258,7 @@ def _pairs(project: "Project", person: PersonFlags, flag: Flag) -> None:
 
 add_group(
     "users",
-    "Add and remove users; show quality flags, hours, pay and tokens.",
+    "Add and remove users; show flags, hours, pay and tokens.",
     "add my-project Ana --role annotator",
     {"add": add, "remove": remove, "tokens": tokens, "flags": flags, "hours": hours},
 )

@@ -76,26 +76,33 @@ class _Sentences(msgspec.Struct):
     timestamps: list[msgspec.Raw]
     sentences: list[msgspec.Raw]
 
-    def measures(self) -> tuple[float, float]:
-        """Return the video's duration in seconds, and how many of its time units make one second.
+    def measures(self) -> tuple[float | None, float]:
+        """Return the video's duration in seconds if it is known, and how many of its time units make one second.
 
         The time unit is a second or a frame, so the second number is 1 or the frame rate.
         """
-        raise NotImplementedError
+        return None, 1.0
 
 
 class _InSeconds(_Sentences):
     duration: float
 
-    def measures(self) -> tuple[float, float]:
+    def measures(self) -> tuple[float | None, float]:
         return self.duration, 1.0
+
+
+class _InVideoSeconds(_Sentences):
+    video_duration: float
+
+    def measures(self) -> tuple[float | None, float]:
+        return self.video_duration, 1.0
 
 
 class _InFrames(_Sentences):
     fps: float
     num_frames: float
 
-    def measures(self) -> tuple[float, float]:
+    def measures(self) -> tuple[float | None, float]:
         if self.fps <= 0:
             raise ValueError(f"fps {self.fps} is not positive")
         return self.num_frames / self.fps, self.fps
@@ -105,7 +112,15 @@ _SPAN = msgspec.json.Decoder(tuple[float, float])
 _TEXT = msgspec.json.Decoder(str)
 
 
-def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
+_KINDS: dict[str | None, type[_Sentences]] = {
+    "duration": _InSeconds,
+    "video_duration": _InVideoSeconds,
+    "num_frames": _InFrames,
+    None: _Sentences,
+}
+
+
+def sentences_of_videos(data: bytes, file: str, duration: str | None = "duration") -> Parsing:
     """Return (moments, problems, notes) of a JSON object of videos with timed sentences.
 
     This is the format of ActivityNet Captions, Charades-STA and TACoS. There is a problem for each bad entry. White
@@ -114,13 +129,13 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
     Args:
         data: the bytes of the file.
         file: its name, for messages.
-        frames: whether times are numbers of frames, with `fps` and `num_frames`, instead of seconds with `duration`.
+        duration: the field with a video's duration: `duration` or `video_duration`, in seconds; or `num_frames`, with
+            all times in frames and the frame rate in `fps`. None means that there is none, and times are in seconds.
 
     Raises:
         InputError: the file is no JSON object, or a name occurs twice.
     """
-    kind = _InFrames if frames else _InSeconds
-    entries, problems = video_entries(kind, data, file)
+    entries, problems = video_entries(_KINDS[duration], data, file)
     moments: list[CaptionedMoment] = []
     row = stripped = 0
     for video, entry in entries:

@@ -176,7 +176,7 @@ def json_lines(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[i
     """
     # Not splitlines: captions may contain the other line ends of Unicode.
     rows = ((row, text) for row, text in enumerate(decode_text(data, file).split("\n"), start=1) if text.strip())
-    return _decode(msgspec.json.Decoder(kind), rows, file)
+    return decode_entries(kind, rows, file)
 
 
 def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
@@ -186,7 +186,7 @@ def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[in
         InputError: the file is no JSON list.
     """
     raws = _decode_document(list[msgspec.Raw], data, file)
-    return _decode(msgspec.json.Decoder(kind), enumerate(raws, start=1), file)
+    return decode_entries(kind, enumerate(raws, start=1), file)
 
 
 def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[str, _Entry]], list[Problem]]:
@@ -196,6 +196,29 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
 
     Raises:
         InputError: the file is no JSON object, or a name occurs twice (JSON readers silently take the last one).
+    """
+    decoder = msgspec.json.Decoder(kind)
+    entries: list[tuple[str, _Entry]] = []
+    problems: list[Problem] = []
+    for video, raw in raw_entries(data, file).items():
+        try:
+            entries.append((video, decoder.decode(raw)))
+        except msgspec.ValidationError as error:
+            problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
+        if control := unwanted_control(video) or escaped_control(bytes(raw)):
+            problems.append(
+                Problem(
+                    file, None, said("video {video}: {fault}", video=visible(video), fault=control_message(control))
+                )
+            )
+    return entries, problems
+
+
+def raw_entries(data: bytes, file: str) -> dict[str, msgspec.Raw]:
+    """Return the values of a JSON object by key, not decoded yet.
+
+    Raises:
+        InputError: the file is no JSON object, or a key occurs twice (JSON readers silently take the last one).
     """
     raws = _decode_document(dict[str, msgspec.Raw], data, file)
     twice: list[str] = []
@@ -213,26 +236,14 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
         raise InputError(
             [Problem(file, None, said("{name!r} occurs twice in one object", name=name)) for name in twice]
         )
-    decoder = msgspec.json.Decoder(kind)
-    entries: list[tuple[str, _Entry]] = []
-    problems: list[Problem] = []
-    for video, raw in raws.items():
-        try:
-            entries.append((video, decoder.decode(raw)))
-        except msgspec.ValidationError as error:
-            problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
-        if control := unwanted_control(video) or escaped_control(bytes(raw)):
-            problems.append(
-                Problem(
-                    file, None, said("video {video}: {fault}", video=visible(video), fault=control_message(control))
-                )
-            )
-    return entries, problems
+    return raws
 
 
-def _decode(
-    decoder: msgspec.json.Decoder[_Entry], rows: Iterable[tuple[int, str | msgspec.Raw]], file: str
+def decode_entries(
+    kind: type[_Entry], rows: Iterable[tuple[int, str | msgspec.Raw]], file: str
 ) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
+    """Decode the JSON of each row; return (row, entry) for each, and a problem for each bad entry."""
+    decoder = msgspec.json.Decoder(kind)
     entries: list[tuple[int, _Entry]] = []
     problems: list[Problem] = []
     for row, text in rows:

@@ -31,6 +31,28 @@ _WIDE = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_BINARY: Mapping[str, re.Pattern[bytes]] = {
+    said("a pickle, which may run any program when it is opened"): re.compile(
+        rb"\x80[\x02-\x05]|\([dl]p\d+\r?\n|[}\]]q\x00"
+    ),
+    said("a NumPy archive (npz)"): re.compile(rb"PK\x03\x04.{26}[^/\x00]{1,200}\.npy", re.DOTALL),
+    said("a checkpoint of PyTorch"): re.compile(rb"PK\x03\x04.{26}[^\x00]{1,200}/data\.pkl", re.DOTALL),
+    said("an Excel file"): re.compile(rb"PK\x03\x04.{26}(?:xl/|\[Content_Types\])", re.DOTALL),
+    said("a ZIP archive"): re.compile(rb"PK\x03\x04"),
+    said("a NumPy array (npy)"): re.compile(rb"\x93NUMPY"),
+    said("a MATLAB file"): re.compile(rb"MATLAB 5\.0 MAT-file"),
+    said("an HDF5 file"): re.compile(rb"\x89HDF"),
+    said("a Parquet file"): re.compile(rb"PAR1"),
+    said("an SQLite database"): re.compile(rb"SQLite format 3\x00"),
+    said("a tar archive"): re.compile(rb".{257}ustar", re.DOTALL),
+    said("an archive"): re.compile(rb"BZh\d|\xfd7zXZ|\x28\xb5\x2f\xfd|7z\xbc\xaf|Rar!"),
+    said("a PDF"): re.compile(rb"%PDF-"),
+    said("a picture"): re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP", re.DOTALL),
+    said("a video or sound file"): re.compile(rb".{4}ftyp|RIFF....(?:AVI |WAVE)|\x1a\x45\xdf\xa3|ID3", re.DOTALL),
+    said("a binary file"): re.compile(rb".{0,1000}?\x00\x00", re.DOTALL),
+}
+"""Kinds of files that hold no text, and how they begin."""
 _UNMARKED = re.compile(rb"[^\0]\0[^\0]\0|\0[^\0]\0[^\0]")
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
@@ -140,11 +162,14 @@ def utf8(data: bytes, file: str) -> bytes:
     r"""Return a text's bytes as UTF-8, converting UTF-16 and UTF-32 with a byte order mark; other bytes stay.
 
     Raises:
-        InputError: the text is damaged UTF-16 or UTF-32, or UTF-16 without a byte order mark.
+        InputError: the text is damaged UTF-16 or UTF-32, or UTF-16 without a byte order mark. Or the file is no text: a
+            pointer of Git LFS, an archive, a pickle, a picture or the like.
 
     >>> utf8("café".encode("utf-16"), "a.csv").decode()
     'café'
     """
+    if data.startswith(_POINTER):
+        raise InputError.single(file, said("is a pointer of Git LFS, not the file: run `git lfs pull`"))
     codec = next((codec for mark, codec in _WIDE.items() if data.startswith(mark)), None)
     if codec:
         try:
@@ -152,6 +177,8 @@ def utf8(data: bytes, file: str) -> bytes:
         except UnicodeError:
             message = said("is damaged {codec} text; save it as UTF-8", codec=codec.upper())
             raise InputError.single(file, message) from None
+    if kind := next((kind for kind, beginning in _BINARY.items() if beginning.match(data)), None):
+        raise InputError.single(file, said("is {kind}: give a text file, such as JSON or CSV", kind=kind))
     if _UNMARKED.match(data):
         raise InputError.single(file, said("looks like UTF-16 without a byte order mark; save it as UTF-8"))
     return data

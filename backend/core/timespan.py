@@ -83,6 +83,19 @@ def iou_float64_hull(
     return result
 
 
+def iou_hundredths(start: Floats, end: Floats, other_start: Floats, other_end: Floats, epsilon: float = 0.0) -> Floats:
+    """Return the result of `iou_float64_hull`, each value rounded by Python's `round` to two decimals.
+
+    This follows the evaluator of VTimeLLM, which rounds before it compares: an IoU of 0.4955 counts as 0.5.
+
+    >>> spans = [np.array([time]) for time in (0, 99.1, 0, 200)]
+    >>> iou_float64_hull(*spans).tolist(), iou_hundredths(*spans).tolist()
+    ([0.4955], [0.5])
+    """
+    exact = iou_float64_hull(start, end, other_start, other_end, epsilon)
+    return np.array([round(value, 2) for value in exact.tolist()], dtype=np.float64)
+
+
 def iou_float32(start: Floats, end: Floats, other_start: Floats, other_end: Floats, epsilon: float = 0.0) -> Floats:
     """Return the intersection over union computed in float32, element by element, in [0, 1].
 

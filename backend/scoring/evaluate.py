@@ -5,6 +5,7 @@ Reads: the files whose paths are given. Writes: nothing.
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypeGuard, Unpack, cast
 
@@ -154,7 +155,7 @@ def evaluate(
             a gain, the truth may have any relevance.
         iou_compare: whether NDCG needs an IoU of at least mu (`ge`) or above mu (`gt`).
         arithmetic: how IoUs are computed: `exact` (in whole numbers), `float64`, `float64_hull` (as in the evaluators
-            of Charades-STA) or `float32` (as in those of TVR, MMN and MVMR).
+            of Charades-STA), `float32` (as in those of TVR, MMN and MVMR) or `hundredths` (rounded, as in VTimeLLM's).
         zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are removed (`drop`).
         unknown: queries of the run that the truth lacks are an error (`error`) or are ignored (`ignore`).
         no_relevant: queries without relevant moments score 0 (`zero`), are left out (`skip`), or score 1 if the run has
@@ -286,7 +287,7 @@ def _scoreboard(truth_given: AnyTruth | None, runs: Mapping[str, Any], asked: Wa
         asked.get("preset") or "paper",
         DEFAULT_K if (k := asked.get("k")) is None else k,
         DEFAULT_MU if (mu := asked.get("mu")) is None else mu,
-        options,
+        benchmark.options_with(options) if benchmark else options,
         theta=DEFAULT_MU if (theta := asked.get("theta")) is None else theta,
         min_relevance=asked.get("min_relevance", 1),
         measures=asked.get("measures"),
@@ -302,7 +303,8 @@ def _scoreboard(truth_given: AnyTruth | None, runs: Mapping[str, Any], asked: Wa
         release = choose_truth(Path(given), queries=lambda names: run_from(run, run_name, names).queries)
         given, note, video_map = release.path, release.note, release.videos if video_map is None else video_map
     videos = None if video_map is None else read_or_collect(problems, videos_from, video_map)
-    truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
+    read_truth = partial(truth_from, repair=benchmark.repair if benchmark else "leave out")
+    truth = None if given is None else read_or_collect(problems, read_truth, given, refusals=refusals)
     truth = None if truth is None else add_video_facts(truth, videos)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
     read = {

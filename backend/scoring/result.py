@@ -13,11 +13,12 @@ from backend.core import extras
 from backend.core.errors import InputError
 from backend.scoring.breakdown import AnyGroups, Breakdown, read_groups
 from backend.scoring.matching.columns import QueryKey
-from backend.scoring.presets import PRESETS
+from backend.scoring.measures import usual_names
+from backend.scoring.presets import POOL_MEASURES, PRESETS
 from backend.scoring.scoreboard import Scoreboard, ScoredRun
-from backend.scoring.views.brief import missing_queries
+from backend.scoring.views.brief import in_brief, missing_queries
 from backend.scoring.views.ranking import option_text
-from backend.scoring.views.table import number
+from backend.scoring.views.table import Shown, number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -98,16 +99,29 @@ class Evaluation(dict[str, Any]):
         """
         return _chart(self._board, chart, key)
 
-    def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
-        """Return the means as a LaTeX table.
+    def to_latex(
+        self,
+        *,
+        percent: bool = False,
+        digits: int | None = None,
+        caption: str = "",
+        label: str = "",
+        wide: bool = False,
+        everything: bool = False,
+    ) -> str:
+        """Return the means as a LaTeX table for one column of a two-column page.
+
+        It has the measures that you chose for the evaluation; by default NDCG, or recall in pools of videos.
 
         Args:
             percent: whether to show the means in percent.
             digits: digits after the point; by default 4, or 2 in percent.
             caption: a text to begin the caption with.
             label: the label of the table, for references.
+            wide: whether the table is as wide as the page.
+            everything: whether to print all measures, also if you chose none.
         """
-        return _latex(self.summary, percent, digits, caption, label)
+        return _latex(self._board, self.summary, Shown(percent, digits, caption, label, wide=wide), everything)
 
     def __repr__(self) -> str:
         """Return at most ten lines: a benchmark's figures or one value of each measure, and where to find more."""
@@ -202,16 +216,30 @@ class Evaluations(Mapping[str, Evaluation]):
         frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(self._board.settings.keys), dtype=float)
         return frame.rename_axis("run")
 
-    def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
-        """Return the means of all runs as a LaTeX table. Daggers mark significant differences if there is a baseline.
+    def to_latex(
+        self,
+        *,
+        percent: bool = False,
+        digits: int | None = None,
+        caption: str = "",
+        label: str = "",
+        wide: bool = False,
+        everything: bool = False,
+    ) -> str:
+        """Return the means of all runs as a LaTeX table for one column of a two-column page.
+
+        It has the measures that you chose for the comparison; by default NDCG, or recall in pools of videos. Daggers
+        mark significant differences if there is a baseline.
 
         Args:
             percent: whether to show the means in percent.
             digits: digits after the point; by default 4, or 2 in percent.
             caption: a text to begin the caption with.
             label: the label of the table, for references.
+            wide: whether the table is as wide as the page.
+            everything: whether to print all measures, also if you chose none.
         """
-        return _latex(self.summary, percent, digits, caption, label)
+        return _latex(self._board, self.summary, Shown(percent, digits, caption, label, wide=wide), everything)
 
     def plot(self, chart: str | None = None, key: str | None = None) -> "Chart":
         """Return a chart, which a notebook shows and `.save("chart.svg")` writes.
@@ -308,11 +336,11 @@ def _require_pandas() -> None:
         raise ImportError(extras.advice("`to_frame()`", "pandas"), name="pandas")
 
 
-def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:
+def _latex(board: Scoreboard, summary: Mapping[str, Any], shown: Shown, everything: bool) -> str:
     from backend.scoring.latex import to_latex
-    from backend.scoring.views.table import Shown
 
-    return to_latex(summary, Shown(percent, digits, caption, label))
+    chosen = everything or board.settings.measures not in (usual_names(), POOL_MEASURES)
+    return to_latex(summary if chosen else in_brief(summary), shown)
 
 
 def _warnings(board: Scoreboard) -> tuple[str, ...]:

@@ -209,6 +209,7 @@ class Scoreboard:
                 "measures": run.means,
                 **({"upper_bound": True} if run.upper_bound else {}),
                 **({"judged": dict(run.judged)} if run.judged else {}),
+                **({"answers": counts.summary()} if (counts := run.ranked.run.answers) else {}),
                 **self.setting.of_run.get(run.name, {}),
             }
             if breakdowns:

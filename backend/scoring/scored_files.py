@@ -6,6 +6,7 @@ Reads: truth, run and video map files. Writes: nothing.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, SupportsIndex, Unpack
 
@@ -19,7 +20,7 @@ from backend.scoring.benchmarks.scoring import require_only, score_benchmark, sc
 from backend.scoring.collected_problems import further_problems, read_or_collect, sort_by_file, sort_by_row
 from backend.scoring.files.facts import Facts, Inputs, Source, read_facts
 from backend.scoring.files.formats import map_of, read_run, read_tasks, read_truth, read_videos
-from backend.scoring.files.release_folder import choose_truth, queries_of
+from backend.scoring.files.release_folder import choose_truth, other_truths, queries_of, split_hints
 from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.own_measures import AnyMeasure
@@ -56,6 +57,7 @@ def score_files(
     pool: PoolFile | None = None,
     benchmark: str | None = None,
     also: Sequence[AnyMeasure] = (),
+    others: Sequence[Path] = (),
     where: Where = HERE,
     progress: Progress | None = None,
     **options: Unpack[Options],
@@ -77,6 +79,7 @@ def score_files(
         benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions; options that are given override its own.
         also: measures to compute beside the figures of the benchmark.
+        others: truths of other splits. A refusal of a run that shares no query with the truth says which of them fits.
         where: where run files are read and, except with pools and benchmarks, scored.
         progress: called with the name of the step, how much of it is done, and its total.
         **options: see `backend.scoring.evaluate.evaluate`.
@@ -94,7 +97,7 @@ def score_files(
         preset,
         (POOL_K if pool else DEFAULT_K) if k is None else k,
         levels if mu is None else mu,
-        options,
+        chosen.options_with(options) if chosen else options,
         theta=levels if theta is None else theta,
         min_relevance=min_relevance,
         measures=POOL_MEASURES if pool and measures is None else measures,
@@ -106,7 +109,8 @@ def score_files(
     if truth_path is not None:
         chosen_truth = choose_truth(truth_path, videos=videos, queries=queries_of(file.path for file in files))
         truth_path, videos, note = chosen_truth.path, chosen_truth.videos, chosen_truth.note
-    truth = None if truth_path is None else read_or_collect(problems, read_truth, truth_path, refusals=refusals)
+    of_truth = partial(read_truth, repair=chosen.repair if chosen else "leave out")
+    truth = None if truth_path is None else read_or_collect(problems, of_truth, truth_path, refusals=refusals)
     names = None if videos is None else read_or_collect(problems, read_videos, videos)
     if videos is not None and names is None:
         raise InputError(problems)
@@ -150,7 +154,8 @@ def score_files(
         elif truth:
             board = score_runs(truth, runs, settings, where=where, progress=progress)
     except InputError as error:
-        raise InputError(sort_by_file([*problems, *error.problems], paths)) from None
+        hints = split_hints(truth, runs.values(), (*other_truths(truth_path), *others)) if truth and truth_path else []
+        raise InputError(sort_by_file([*problems, *error.problems, *hints], paths)) from None
     if problems:
         raise InputError(problems)
     of_run = {file.name: {**board.setting.of_run.get(file.name, {}), **file.facts} for file in files}
@@ -185,7 +190,8 @@ def score_splits(runs: RunList, **asked: Any) -> dict[str, Scoreboard]:
     boards = {}
     for split in runs.splits:
         try:
-            boards[split] = score_files(runs.truths.get(split), runs.of(split), **asked)
+            others = [path for other, path in runs.truths.items() if other != split]
+            boards[split] = score_files(runs.truths.get(split), runs.of(split), others=others, **asked)
         except InputError as error:
             problems += error.problems
     if problems:

@@ -14,6 +14,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
+from backend.scoring.files.words import short
 from backend.scoring.gain import OwnGain
 from backend.scoring.matching.columns import HIGHEST_GRADE, Indices, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Matches, MatchOrigin
@@ -206,6 +207,8 @@ def prepare_run(
     problems = []
     truth_query = np.array([key.query_number.get(str(query), -1) for query in run.queries], dtype=np.int64)
     unknown = np.flatnonzero(truth_query < 0)
+    if options.unknown == "error" and 0 < len(unknown) == len(run.queries):
+        raise InputError.single(run.file, _no_shared_query(run, key.truth))
     if options.unknown == "error":
         messages = [said("query {query} is not in the truth", query=run.queries[i]) for i in unknown]
         if messages:
@@ -242,6 +245,13 @@ def prepare_run(
                 message=messages[0],
             )
         problems += [Problem(run.file, None, message) for message in messages]
+        if missing.size and run.answers and run.answers.unparsed:
+            message = said(
+                "no time was found in {n:,} of {total:,} answers; their queries count as missing",
+                n=run.answers.unparsed,
+                total=run.answers.total,
+            )
+            problems.insert(0, Problem(run.file, None, message))
     problems += [*refused, *wrong]
     if problems:
         raise InputError(problems)
@@ -447,6 +457,18 @@ def _durations(truth: Truth, settings: Settings) -> Floats:
         )
         raise InputError([truth.problem(int(lacking[0]), message)])
     return duration_s
+
+
+def _no_shared_query(run: Run, truth: Truth) -> str:
+    """Return the message that a truth has none of a run's queries, with an id of each so that a person can compare."""
+    return said(
+        "{file} has 0 of this run's {n:,} query ids, which are those of another split or data set: the run has {mine},"
+        " the truth has {theirs}",
+        file=truth.file,
+        n=len(run.queries),
+        mine=short(run.queries[0]),
+        theirs=short(truth.queries[0]),
+    )
 
 
 def _times_problems(run: Run, invalid: str) -> dict[int, str]:

@@ -13,7 +13,16 @@ from backend.scoring.views.errors import outcomes, own_and_pool
 from backend.scoring.views.paper import paper
 from backend.scoring.views.ranking import figures, narrow_means, option_text, options, ranking, sentence
 from backend.scoring.views.splits import groups, is_grouped, parts_of
-from backend.scoring.views.table import PLAIN, Shown, Table, comparability_notes, legend, named_keys
+from backend.scoring.views.table import (
+    PLAIN,
+    UNPARSED,
+    Shown,
+    Table,
+    comparability_notes,
+    legend,
+    named_keys,
+    unparsed,
+)
 
 _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")
@@ -30,7 +39,7 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool
     """Return CSV with a line for each run, group of queries and measure.
 
     Numbers have all digits, and undefined ones are empty. The figures of a benchmark follow as group `figure`, by their
-    published names.
+    published names. Of answers of a language model, the share without a time follows as group `answers`.
 
     The columns are run, model, variant, seed, split (from the list of runs), by, group, queries (those that count),
     missing, measure and value. Columns for the interval and the comparison follow; they are empty unless these were
@@ -57,7 +66,7 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool
                 lines.append([*cells, *tail, names[key].title])
         lines += [
             [*cells, *[None] * len((*_STATISTICS, "baseline", *_COMPARISON)), *tail, title]
-            for cells, title in _figures(of_split)
+            for cells, title in (*_answers(of_split), *_figures(of_split))
         ]
     return _csv_text([*head, *_COMPARISON, "preset", "options", "title"], lines, bounds, for_people=for_people)
 
@@ -76,6 +85,14 @@ def _csv_text(
     if bounds:
         head, lines = [*head, "upper_bound"], ([*line, option_text(line[0] in bounds)] for line in lines)
     return csv_text(head, lines, for_people=for_people)
+
+
+def _answers(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
+    """Yield a CSV line for each run of answers: the cells up to the share of unparsed ones, and its title."""
+    for run in summary["runs"]:
+        if counts := run.get("answers"):
+            cells = [run["name"], *(run.get(fact) for fact in _FACTS), "answers", "all", counts["total"]]
+            yield [*cells, len(run["missing"]), "unparsed_share", counts["unparsed_share"]], UNPARSED
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
@@ -126,6 +143,7 @@ def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     else:
         means = narrow_means(summary, shown)
     remarks = (*(means.notes if "benchmark" in summary else legend(summary)), *comparability_notes(summary))
+    remarks = (*remarks, *unparsed(summary))
     blocks += [_grid(means), "\n".join(f"- {_markdown(line)}" for line in remarks)]
     if any("intervals" in run for run in runs):
         ranked = ranking(summary, shown=shown)

@@ -128,7 +128,7 @@ def _remove(part: Path) -> None:
 
 
 SECRET_TABLE = "campaign_secret"
-NEVER_COPIED = (SECRET_TABLE, "personal_token")
+NEVER_COPIED = (SECRET_TABLE, "personal_token", "webhook_delivery", "webhook")
 """Tables whose rows are in no copy of the database, because a copy must not open or replace the running project."""
 
 

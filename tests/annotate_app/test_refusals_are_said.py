@@ -13,6 +13,7 @@ REFUSALS = {
 } | {"Problem"}
 COMMANDS_ONLY = {
     *("scoring/requested_values.py", "scoring/evaluate.py", "scoring/presets.py", "scoring/run_files.py"),
+    "scoring/result.py",
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
     *("scoring/statistics", "scoring/studies", "systems", "training.py", "cli", "encoders/search.py"),
     *(

@@ -183,7 +183,7 @@ def test_pages_and_routes_decide_nothing_by_a_role() -> None:
         ("annotate_app/screens/people/__init__.py", "review.person.role is Role.LEAD"),
         ("annotate_app/screens/captions/describing_choice.py", "review.person.role is Role.ANNOTATOR"),
         ("annotate_app/screens/people/__init__.py", "review.person.role is Role.ANNOTATOR"),
-        ("annotate_app/screens/settings.py", "one.person.role is Role.ANNOTATOR"),
+        ("annotate_app/screens/settings/__init__.py", "one.person.role is Role.ANNOTATOR"),
     }
 
 

@@ -52,4 +52,4 @@ def test_csv_markdown_and_latex_have_the_figures_too(reelrank: Run, tmp_path: Pa
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
     assert {name: value for name, _, value in cells[2:]} == expected
     _, out, _ = reelrank(*asked, "latex")
-    assert all(name in out and value in out for name, value in expected.items())
+    assert all(name.split("-")[-1] in out and f" {value} " in out for name, value in expected.items())

@@ -100,13 +100,25 @@ def test_latex_escapes_names_marks_the_best_and_says_the_conventions(
     reelrank: Run, arguments: list[object], expected: dict[str, dict[str, float]]
 ) -> None:
     _, out, _ = reelrank(*arguments, "--measure", "ndcg,axiou", "--format", "latex")
-    assert r"\caption{Preset paper, missing=skip, min\_relevance=2; 12 queries, 72 moments. Bold: the best of" in out
+    assert r"\caption{Preset paper, missing=skip, min\_relevance=2; 12 queries, 72 moments; best in bold" in out
     assert r"a\textless{}b\textgreater{}\&'\_\{x\}\textbar{}` & " in out
     assert out.count(r"\begin{tabular}") == out.count(r"\end{tabular}") == 1
     assert f"\\textbf{{{expected['good']['ndcg@5,0.5']:.4f}}}" in out
     body = [line for line in out.splitlines() if line.endswith(r"\\")]
-    assert {line.count(" & ") for line in body if line.strip().startswith("good")} == {5, 3}
-    assert [line.split(" & ")[1] for line in body if line.strip().startswith(("good", "a"))] == ["12", "10"] * 2
+    assert {line.count(" & ") for line in body if line.strip().startswith("good")} == {3}
+    assert [line.split(" & ")[1] for line in body if line.strip().startswith(("good", "a"))] == ["12", "10"] * 3
+
+
+def test_latex_has_the_measure_that_the_screen_has_unless_others_are_chosen(
+    reelrank: Run, arguments: list[object], tmp_path: Path
+) -> None:
+    measures = r"(NDCG|AP|R|AxIoU|DCG)@5"
+    _, brief, _ = reelrank(*arguments, "--format", "latex")
+    assert set(re.findall(measures, brief)) == {"NDCG"}
+    _, everything, _ = reelrank(*arguments, "--format", "latex", "--all")
+    assert set(re.findall(measures, everything)) == {"NDCG", "AP", "R", "AxIoU", "DCG"}
+    assert reelrank(*arguments, "--out", tmp_path / "scores.txt")[1] == f"Written: {tmp_path / 'scores.txt'}\n"
+    assert "\nNDCG@K, IoU>=mu: how well" in (tmp_path / "scores.txt").read_text()
 
 
 def test_per_query_values_are_those_of_evaluate_and_average_to_the_means(

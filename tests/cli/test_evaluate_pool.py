@@ -149,7 +149,7 @@ def test_a_pool_takes_the_names_of_videos_from_a_map(reelrank: Run, tmp_path: Pa
         (("--pool", POOLS, "--run", RUN, "--top-videos", "0"), 2, "0 is not in the range x>=1"),
         (("--pool", POOLS, "--run", RUN, "--first-step", "no.json"), 1, "no.json: cannot be read"),
         (("--pool", EXAMPLE / "val.json", "--run", RUN), 1, "val.json"),
-        (("--pool", POOLS, "--run", EXAMPLE / "run.json"), 1, "is not in the truth"),
+        (("--pool", POOLS, "--run", EXAMPLE / "run.json"), 1, "pools.json has 0 of this run's 1 query ids"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_words(

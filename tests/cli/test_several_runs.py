@@ -47,6 +47,8 @@ def test_a_list_of_nine_runs_is_one_table_in_every_format(reelrank: Run, tmp_pat
     _, latex, _ = reelrank(*asked, "--format", "latex", "--label", "tab:x", "--caption", "Mine & yours.")
     assert r"\caption{Mine \& yours. Preset paper; val: 12 queries" in latex
     assert r"\label{tab:x}" in latex
+    assert r"\begin{table}[t]" in latex
+    assert r"\begin{table*}[t]" in reelrank(*asked, "--format", "latex", "--wide")[1]
     rows = list(csv.DictReader(io.StringIO(reelrank(*asked, "--format", "csv")[1])))
     assert len(rows) == 18
     of_xml = {row["split"]: float(row["value"]) for row in rows if (row["model"], row["variant"]) == ("XML", "20")}
@@ -108,6 +110,7 @@ def test_a_list_without_a_truth_takes_the_one_given(reelrank: Run, tmp_path: Pat
         (["--run", "a.json", "--percent", "--format", "csv"], "CSV always has full numbers"),
         (["--run", "a.json", "--percent", "--json", "-"], "JSON always has full numbers"),
         (["--run", "a.json", "--label", "tab:x"], "needs --format latex"),
+        (["--run", "a.json", "--wide", "--format", "markdown"], "needs --format latex"),
         (["--run", "a.json", "b.json", "--split", "val"], "needs a list of runs"),
     ],
 )

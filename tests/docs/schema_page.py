@@ -31,7 +31,8 @@ def page() -> str:
         "an `exam_attempt` notes when it was handed in and its result read. A row of `kept_truth` or `kept_run` is "
         "never changed, only removed as a whole. `campaign` has one row; the grades of `scale` are fixed with the "
         "first one given, their words have versions: a row of `guideline_version` each, never changed, as "
-        "those of `batch_rule`. Rows of `personal_token` are in no copy of the database. "
+        "those of `batch_rule`. Rows of `personal_token`, `webhook` and "
+        "`webhook_delivery` are in no copy of the database. "
         "`sign_in_attempt`, `known_browser`, `desk_window`, `draft` and `job` are what "
         "front ends share of the moment, no record of anything: they may be emptied at any time.\n"
     ]

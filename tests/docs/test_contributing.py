@@ -11,7 +11,15 @@ RECIPE = re.compile(
     re.M | re.S,
 )
 RECIPES = list(RECIPE.finditer((ROOT / "CONTRIBUTING.md").read_text("utf-8")))
-AT_MOST = {"corpus format": 4, "measure": 2, "lead's page": 7, "setting": 5, "column": 6}
+AT_MOST = {
+    "corpus format": 4,
+    "measure": 2,
+    "benchmark": 4,
+    "form of published files": 3,
+    "lead's page": 7,
+    "setting": 5,
+    "column": 6,
+}
 """What a change may cost, in files."""
 
 

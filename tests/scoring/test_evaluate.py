@@ -109,6 +109,15 @@ class TestOptions:
         result = evaluate(truth, run, k=[1], mu=[0.5], measures=["ndcg"], unknown="ignore")
         assert result == {"mean": {"ndcg@1,0.5": 1.0}, "per_query": {"q": {"ndcg@1,0.5": 1.0}}}
 
+    def test_a_run_without_any_query_of_the_truth_is_refused_in_one_sentence(self):
+        run = {"x": [["a", 0, 1, 1]], "y": []}
+        for missing in ("zero", "error"):
+            assert refusal({7: [moment()]}, run, missing=missing) == (
+                "run: truth has 0 of this run's 2 query ids, which are those of another split or data set: the run"
+                " has 'x', the truth has 7"
+            )
+        assert evaluate({7: [moment()]}, run, unknown="ignore").mean["axiou@10"] == 0
+
     def test_query_ids_are_compared_as_text_and_returned_as_the_truth_has_them(self):
         result = evaluate({7: [moment()]}, {"7": [["a", 0, 10, 1]]}, k=[1], measures=["axiou"])
         assert result["per_query"] == {7: {"axiou@1": 1.0}}
@@ -382,8 +391,8 @@ class TestReaders:
             (b" \n", ": is empty"),
             (b'[\n"caf\xe9"]', ", row 2: is not UTF-8 text"),
             (b"[1, 2", ": is not JSON"),
-            (b"<html>", ": is not JSON"),
-            (b"7", ": a truth file is a list"),
+            (b"<html>", ": is a web page"),
+            (b"7", ": is text, with lines such as '7', which is no known form of a truth"),
             (b"[]", ": holds no query"),
             (b'[{"query_id": 1, "relevant_moment": []}, {"relevant_moment": []}]', ", row 2: has no `query_id`"),
             (b'[{"query_id": 1, "relevant_moment": 3}]', ", row 1: query 1 has no list `relevant_moment`"),
@@ -393,7 +402,7 @@ class TestReaders:
             (json.dumps([truth_entry(timestamp=[1])]).encode(), "query q, moment 1: `timestamp` is not"),
             (json.dumps([truth_entry(video_name=3)]).encode(), "the video is the number 3; a truth file names"),
             (b'{"query_id": 1}\n{"query_id"', ", row 2: is not JSON"),
-            (b'{"query_id": 1, "video_name": "a"}', "row 1: query 1, moment 1: has no field `timestamp`"),
+            (b'{"query_id": 1, "video_name": "a", "ts": [0, 1]}', "row 1: query 1, moment 1: has no field `relevance`"),
         ],
     )
     def test_a_bad_truth_file_is_refused_by_name_and_row(self, tmp_path, content, message):

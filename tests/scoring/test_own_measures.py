@@ -154,7 +154,7 @@ def test_everything_that_takes_a_measure_takes_one_of_ones_own():
     summary = json.loads(json.dumps(runs.summary))
     table = runs.to_latex(percent=True)
     assert r"hit@1, IoU$\geq\theta$" in table
-    assert "In percent, but for Offset (s)" in table
+    assert "in percent, but for Offset (s)" in table
     assert "66.67" in table
     assert "hit@3, IoU>=0.5" in to_csv(summary)
     assert (

@@ -10,7 +10,7 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.scoring.scored_files import evaluate_files, score_files
-from reelrank import Evaluation, Evaluations, PoolFile, compare, evaluate
+from reelrank import Evaluation, Evaluations, PoolFile, compare, evaluate, to_latex
 from scored import write_files
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "example"
@@ -183,11 +183,17 @@ class TestEvaluation:
         assert lines[:2] == [head, "  ndcg@20,0.5       0.0000"]
         assert lines[-1].startswith("  warning: run: the scores of 1 query are not in falling order")
         assert lines[-1].endswith("(and 1 more in .warnings)")
-        assert len(repr(evaluate({"q": TRUTH["q2"]}, {}, missing="skip")).splitlines()) <= 10
+        nothing = evaluate({"q": TRUTH["q2"]}, {}, missing="skip")
+        assert len(repr(nothing).splitlines()) <= 10
+        assert "run & 0" in nothing.to_latex(), "though no query counts"
 
     def test_its_latex_is_that_of_the_command(self, tmp_path):
         truth, (good, *_) = write_files(tmp_path)
-        assert r"\begin{tabular}" in evaluate(truth, good).to_latex()
+        result = evaluate(truth, good)
+        assert result.to_latex() == to_latex(evaluate(truth, good, measures=["ndcg"]).summary)
+        assert result.to_latex(wide=True).startswith(r"\begin{table*}")
+        assert "AxIoU" in result.to_latex(everything=True)
+        assert "AxIoU" in evaluate(truth, good, measures=["axiou"]).to_latex()
         assert evaluate(truth, good).summary == evaluate_files(truth, [good])
 
 
@@ -334,7 +340,7 @@ class TestGroups:
         both = compare(TRUTH, {"mine": RUN, "theirs": WORSE}, by="relevance")
         assert both["theirs"].groups == evaluate(TRUTH, WORSE, by="relevance").groups
         assert both.to_frame(by="relevance").loc["mine"].to_dict() == found.to_frame(by="relevance").to_dict()
-        assert "by relevance" in both.to_latex()
+        assert r"\multicolumn{3}{c}{relevance}" in both.to_latex(), "the end of a head in two lines"
 
     def test_a_group_of_which_no_query_counts_has_no_mean(self):
         found = evaluate(TRUTH, {"q1": RUN["q1"]}, missing="skip", by={"q1": "x", "q2": "y"})

@@ -110,7 +110,7 @@ def test_latex_names_it_and_never_prints_it_bold(summary: dict[str, Any]) -> Non
     (row, *_) = [line for line in text.splitlines() if line.lstrip().startswith("caption (upper bound) &")]
     assert "textbf" not in row
     assert "textbf" in text
-    assert "Upper bounds, never bold: caption." in text
+    assert "; best in bold, upper bounds aside." in text
 
 
 def test_markdown_and_csv_name_it(summary: dict[str, Any], board: Scoreboard) -> None:

@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 
 from backend.core.errors import InputError, Problem
+from backend.scoring.files.annotations import Repair
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.measure import Measure
 from backend.scoring.own_measures import AnyMeasure
@@ -77,7 +78,7 @@ class Part:
 
     `of_truth` selects from the truth, for example the short moments. `of_run` selects from a run, given the selected
     truth. It returns None if the run has no predictions for these figures. `options` are conventions for these figures
-    only.
+    only. A part without figures is for benchmarks that score no moments.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -99,7 +100,8 @@ class Part:
         """
         keys = [figure.key for figure in self.figures]
         # By name alone, as all of a caller's own measures are asked for, a measure is computed at these values.
-        return settle(preset, (1,), (0.5,), options, measures=[self.own.get(_measure(key), key) for key in keys])
+        measures = [self.own.get(_measure(key), key) for key in keys] or ["recall@1,0.5"]
+        return settle(preset, (1,), (0.5,), options, measures=measures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class Benchmark:
             for each of them too.
         tasks: whether a run file may hold several tasks, as in TVR, that are scored separately.
         in_pools: whether each query is searched in its own pool of videos, whose listed moments are the truth.
+        repair: what the evaluator does about impossible moments in its annotations.
     """
 
     name: str
@@ -141,12 +144,18 @@ class Benchmark:
     """Whether runs are read with all their tasks, see `Run.tasks`."""
     in_pools: bool = False
     """Whether runs are scored in pools of videos, whose own moments are the truth."""
+    repair: Repair = "leave out"
 
     @property
     def figures(self) -> list[PublishedFigure]:
         """All figures in the order of `parts`, then those of `beside`, which do not score moments."""
         found = [figure for part in self.parts for figure in part.figures]
         return found + list(self.beside.figures if self.beside else ())
+
+    def options_with(self, asked: Options) -> Options:
+        """Return the benchmark's options, with those that the caller chose in `asked` in place of its own."""
+        chosen = {name: value for name, value in asked.items() if value is not None}
+        return cast("Options", {**self.options, **chosen})
 
     def missing(self, asked: Options) -> str:
         """Return how to count queries without predictions: `zero`, `skip`, `error` or `published`.

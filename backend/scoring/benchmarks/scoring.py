@@ -6,11 +6,12 @@ Reads and writes nothing; `scored_files` reads files.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress
 from backend.scoring.benchmarks.benchmark import Benchmark, Part
-from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.matching.columns import QueryKey, Run, Truth
 from backend.scoring.own_measures import AnyMeasure, describe
 from backend.scoring.pools.scoring import Pooled
 from backend.scoring.presets import Options, Settings
@@ -51,10 +52,17 @@ def score_benchmark(
     Raises:
         InputError: lists the problems of the truth and of all runs. Nothing is scored then.
     """
-    if _only_highlights(runs, beside):
+    if not any(part.figures for part in benchmark.parts):
+        lacking = [run.file for name, run in runs.items() if not beside.get(name)]
+        message = f"{benchmark.name} scores clips: give files, and runs with `pred_saliency_scores`"
+        if lacking:
+            raise InputError([Problem(file, None, message) for file in lacking])
+    only_highlights = _only_highlights(runs, beside)
+    if only_highlights:
         _require_queries(truth, runs, benchmark.missing(asked))
         asked = {**asked, "missing": "skip"}
     parts = benchmark.planned(asked, also)
+    named = runs
     if parts[0][1].conventions.missing != "published":
         # Drop unanswered queries now: once a part removes predictions, a query without any counts 0.
         runs = {name: _answered_queries(run) for name, run in runs.items()}
@@ -89,7 +97,12 @@ def score_benchmark(
     # Parts with fewer queries, such as those of one type, only repeat warnings of the parts with all queries.
     whole = [board for board in boards if board and len(board.queries) == len(first.queries)]
     warnings = tuple(dict.fromkeys(warning for board in whole for warning in board.warnings))
-    of_runs = {name: {"figures": found} for name, found in values.items()}
+    of_runs: dict[str, dict[str, Any]] = {name: {"figures": found} for name, found in values.items()}
+    if only_highlights:  # what the board knows is about moments
+        warnings = ()
+        for name, run in named.items():
+            missing = _queries_without_entry(truth, run)
+            of_runs[name] |= {"queries": len(truth.queries) - len(missing), "missing": missing}
     own = {name: describe(measure) for _, settings in parts for name, measure in settings.own.items()}
     setting = Setting(facts={"benchmark": facts} | ({"own_measures": own} if own else {}), of_run=of_runs)
     return replace(first, warnings=warnings, setting=setting)
@@ -166,10 +179,14 @@ def _require_queries(truth: Truth, runs: Mapping[str, Run], missing: str) -> Non
         return
     problems = []
     for run in runs.values():
-        named = set(map(str, run.queries))
-        problems += [Problem(run.file, None, f"query {q} is missing") for q in truth.queries if str(q) not in named]
+        problems += [Problem(run.file, None, f"query {q} is missing") for q in _queries_without_entry(truth, run)]
     if problems:
         raise InputError(problems)
+
+
+def _queries_without_entry(truth: Truth, run: Run) -> list[QueryKey]:
+    named = set(map(str, run.queries))
+    return [query for query in truth.queries if str(query) not in named]
 
 
 def _answered_queries(run: Run) -> Run:

@@ -18,10 +18,14 @@ from backend.core.messages import joined, said
 from backend.core.reading import unpacked_bytes
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
+from backend.scoring.files.annotations import Repair, annotated_truth
+from backend.scoring.files.answers import answers_run, answers_table, holds_answers, opening
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
-from backend.scoring.files.facts import sentences_truth, with_line_facts
-from backend.scoring.files.own_video_runs import lacks_videos, own_video_run
+from backend.scoring.files.facts import with_line_facts
+from backend.scoring.files.forms import run_form
+from backend.scoring.files.forms.form import opening_of
 from backend.scoring.files.text import Form, Some
+from backend.scoring.files.unknown_form import explained
 from backend.scoring.files.words import (
     END,
     QUERY,
@@ -169,7 +173,7 @@ def _header(content: bytes, file: str, kind: Kind) -> _Header:
 __all__ = ["run_file", "truth_file", "video_map_file"]
 
 
-def truth_file(content: bytes, file: str) -> Truth:
+def truth_file(content: bytes, file: str, repair: Repair = "leave out") -> Truth:
     r"""Return the truth in a file of any supported format: JSON, JSONL, CSV or a benchmark's own annotations.
 
     The content decides which format it is.
@@ -177,6 +181,7 @@ def truth_file(content: bytes, file: str) -> Truth:
     Args:
         content: the bytes of the file, unpacked.
         file: its name, for messages.
+        repair: what to do about impossible moments of benchmarks' annotations, see `Repair`.
 
     Raises:
         InputError: lists everything in it that has a wrong structure, with its row.
@@ -186,14 +191,21 @@ def truth_file(content: bytes, file: str) -> Truth:
     ((5,), ('v1',), [9.5], [4.0])
     """
     content = text.checked(content, file)
+    try:
+        return _truth_of(content, file, repair)
+    except InputError as error:
+        raise explained(error, content, file, TRUTH) from None
+
+
+def _truth_of(content: bytes, file: str, repair: Repair) -> Truth:
+    if (annotated := annotated_truth(content, file, repair)) is not None:
+        return annotated
     form = text.form_of(content, file)
     if form is Form.CSV:
         return truth_table(content, file)
-    if form is Form.DOCUMENT and (captioned := sentences_truth(content, file)) is not None:
-        return captioned
     truth = fast.truth(content, file, form)
     if truth is None:
-        truth = documents.parse_truth(_decoded(content, file, form), file)
+        truth = documents.parse_truth(text.decoded(content, file), file)
     return with_line_facts(truth, content)
 
 
@@ -211,8 +223,8 @@ def run_file(
         content: the bytes of the file, unpacked.
         file: its name, for messages.
         videos: names of the videos that rows give by index.
-        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video.
-            Other formats do not need it.
+        truth: gives the video of predictions that name none, as in runs for retrieval within the query's own video
+            and in answers of language models. Other formats do not need it.
         task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR
             if there is no VCMR; `notes` says which tasks were not read.
 
@@ -223,14 +235,24 @@ def run_file(
     [0.7, 0.2]
     """
     content = text.checked(content, file)
+    try:
+        return _run_of(content, file, videos, truth, task)
+    except InputError as error:
+        raise explained(error, content, file, RUN) from None
+
+
+def _run_of(content: bytes, file: str, videos: Mapping[int, str] | None, truth: Truth | None, task: str | None) -> Run:
     form = text.form_of(content, file)
     if form is Form.CSV:
-        return run_table(content, file, videos)
-    if lacks_videos(content):
-        return own_video_run(_decoded(content, file, form), file, truth)
+        entries = answers_table(content, file)
+        return run_table(content, file, videos) if entries is None else answers_run(entries, file, truth, videos)
+    if published := run_form(opening_of(content)):
+        return published.read(content, file, truth)
+    if holds_answers(opening(content, form)):
+        return answers_run(text.decoded(content, file), file, truth, videos)
     run = fast.run(content, file, form, videos, task)
     if run is None:
-        run = documents.parse_run(_decoded(content, file, form), file, videos, task)
+        run = documents.parse_run(text.decoded(content, file), file, videos, task)
     return run if task else replace(run, notes=_unread_tasks(content, file))
 
 
@@ -256,17 +278,13 @@ def video_map_file(content: bytes, file: str) -> VideoMap:
     return documents.parse_video_map(text.document(text.checked(content, file), file), file)
 
 
-def _decoded(content: bytes, file: str, form: Form) -> object:
-    return text.lines(content, file) if form is Form.LINES else text.document(content, file)
-
-
 VIDEO_MAP = "video_corpus.json"
 """The file name of the video map in a release."""
 
 
-def read_truth(path: Path) -> Truth:
-    """Read a truth file of any format."""
-    return truth_file(unpacked_bytes(path), str(path))
+def read_truth(path: Path, repair: Repair = "leave out") -> Truth:
+    """Read a truth file of any format; for `repair` see `Repair`."""
+    return truth_file(unpacked_bytes(path), str(path), repair)
 
 
 def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:

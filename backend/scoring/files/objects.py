@@ -9,6 +9,7 @@ Reads: the file of a path, and open files. Writes: nothing.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
@@ -18,9 +19,10 @@ import numpy as np
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.reading import unpack
+from backend.scoring.files.annotations import Repair, annotated_truth
+from backend.scoring.files.answers import answers_run, holds_answers
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
-from backend.scoring.files.facts import sentences_truth
 from backend.scoring.files.formats import (
     of_tasks,
     read_run,
@@ -32,7 +34,9 @@ from backend.scoring.files.formats import (
     truth_file,
     video_map_file,
 )
-from backend.scoring.files.own_video_runs import own_video_run, rows_lack_videos
+from backend.scoring.files.forms import run_form, truth_form
+from backend.scoring.files.forms.form import Opening, opening_of
+from backend.scoring.files.forms.own_video import own_video_run, rows_lack_videos
 from backend.scoring.files.words import (
     QUERY,
     RANK,
@@ -116,10 +120,10 @@ def run_name(given: object) -> str:
     return Path(path).stem if isinstance(path, (str, os.PathLike)) else "run"
 
 
-def truth_from(given: object, name: str = "truth") -> Truth:
+def truth_from(given: object, name: str = "truth", repair: Repair = "leave out") -> Truth:
     """Return the truth from a path, `{query: [moment, ...]}`, a list of entries as decoded from JSON, or a data frame.
 
-    It may also be the result of `held`.
+    It may also be the result of `held`. `repair` says what to do about impossible moments of benchmarks' annotations.
 
     Raises:
         InputError: lists everything that is wrong. For any other type, it says which types are accepted.
@@ -128,11 +132,13 @@ def truth_from(given: object, name: str = "truth") -> Truth:
     if isinstance(given, Truth):
         return given
     if isinstance(given, FileContent):
-        return truth_file(given.data, given.file)
+        return truth_file(given.data, given.file, repair)
     if isinstance(given, (str, os.PathLike)):
-        return read_truth(Path(given))
-    if _is_annotation(given) and (truth := sentences_truth(msgspec.json.encode(given), name)) is not None:
-        return truth
+        return read_truth(Path(given), repair)
+    if truth_form(_opening(given)):
+        truth = annotated_truth(msgspec.json.encode(given), name, repair)
+        if truth is not None:
+            return truth
     if isinstance(given, Mapping) and not _is_entry(given):
         return parse_truth_mapping(given, name)
     if isinstance(given, (list, tuple, Mapping)):
@@ -176,6 +182,10 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
         return read_run(Path(given), videos, truth)
     if rows_lack_videos(given):
         return own_video_run(given, name, truth)
+    if published := run_form(_opening(given)):
+        return published.read(msgspec.json.encode(given), name, truth)
+    if holds_answers(given):
+        return answers_run(given, name, truth, videos)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
         return parse_run_mapping(given, name, name_video)
     if isinstance(given, (list, tuple, Mapping)):
@@ -195,11 +205,21 @@ def videos_from(given: object) -> VideoMap:
     return parse_video_map(given, "videos")
 
 
-def _is_annotation(given: object) -> bool:
-    """Return whether this may be a decoded annotation file of a benchmark: videos with sentences, or DiDeMo's list."""
-    if isinstance(given, Mapping):
-        return isinstance(next(iter(given.values()), None), Mapping)
-    return isinstance(given, list) and bool(given) and isinstance(given[0], Mapping) and "times" in given[0]
+def _opening(given: object) -> Opening:
+    """Return the beginning of the file that a decoded file came from; an empty one for any other object.
+
+    Only the first entry of a list, or of an object of objects or lists, is encoded for it.
+    """
+    sample: object = ()
+    if isinstance(given, list):
+        sample = given[:1]
+    elif isinstance(given, Mapping):
+        first = dict(islice(given.items(), 1))
+        sample = first if isinstance(next(iter(first.values()), None), (Mapping, list)) else given
+    try:
+        return opening_of(msgspec.json.encode(sample))
+    except (msgspec.MsgspecError, TypeError):
+        return opening_of(b"")
 
 
 def _is_entry(given: Mapping[Any, Any]) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.core.errors import InputError
+from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.reading import unpacked_bytes
 from backend.scoring.files.formats import map_of, read_run, read_truth, read_videos
-from backend.scoring.matching.columns import QueryKey
+from backend.scoring.matching.columns import QueryKey, Run, Truth
 
 SPLITS = ("val", "test")
 """The judged splits of a release; each has its truth in `SPLIT.json`."""
@@ -82,15 +82,48 @@ def choose_truth(
         (path,) = filled.values()
         return ChosenTruth(path, videos, f"truth {path}: the only split of the release with queries")
     needed = _ids(queries, videos)
-    fitting = [path for path in filled.values() if needed and needed <= set(map(str, read_truth(path).queries))]
+    ids_of = {path: set(map(str, read_truth(path).queries)) for path in filled.values()} if needed else {}
+    fitting = [path for path, ids in ids_of.items() if needed <= ids]
     if len(fitting) == 1:
         return ChosenTruth(fitting[0], videos, f"truth {fitting[0]}: all queries of the run are of this split")
     files = " or ".join(map(str, filled.values()))
-    if queries is None:
+    if not needed:
         raise InputError.single(given, said("has several truths: give {files}", files=files))
-    raise InputError.single(
-        given, said("has several truths, and the run's queries are not all of one: give {files}", files=files)
+    message = said(
+        "has several truths, and the run's queries are not all of one (of {n:,}, {counts}): give {files}",
+        n=len(needed),
+        counts=", ".join(f"{path.name} has {len(needed & ids):,}" for path, ids in ids_of.items()),
+        files=files,
     )
+    raise InputError.single(given, message)
+
+
+def other_truths(truth: Path) -> list[Path]:
+    """Return the truths of the other splits if `truth` lies in the folder of a release; otherwise an empty list."""
+    if truth.name not in {f"{split}.json" for split in SPLITS}:
+        return []
+    return [path for path in truths_in(truth.parent).values() if path != truth]
+
+
+def split_hints(truth: Truth, runs: Iterable[Run], others: Iterable[Path]) -> list[Problem]:
+    """Return a problem for each run of which the truth has no query, and each of `others`, other truths, has some.
+
+    It says how many, so that a person knows which truth to give. Truths that cannot be read are left out.
+    """
+    lost = [run for run in runs if run.queries and not set(map(str, run.queries)) & set(map(str, truth.queries))]
+    problems = []
+    for path in others if lost else ():
+        try:
+            ids = set(map(str, read_truth(path).queries))
+        except InputError:
+            continue
+        for run in lost:
+            if shared := len(ids & set(map(str, run.queries))):
+                message = said(
+                    "{file} has {n:,} of this run's {total:,} query ids", file=path, n=shared, total=len(run.queries)
+                )
+                problems.append(Problem(run.file, None, message))
+    return problems
 
 
 def queries_of(runs: Iterable[Path]) -> Queries:

@@ -113,6 +113,15 @@ def form_of(content: bytes, file: str) -> Form:
     return Form.CSV if any(word in head for word in QUERY) else Form.DOCUMENT
 
 
+def decoded(content: bytes, file: str) -> object:
+    """Decode a JSON file: one document, or a value on each line, as its first lines show.
+
+    Raises:
+        InputError: it is one document and not JSON. For lines, `lines` says where faults go.
+    """
+    return lines(content, file) if form_of(content, file) is Form.LINES else document(content, file)
+
+
 def document(content: bytes, file: str) -> object:
     """Decode a JSON document.
 

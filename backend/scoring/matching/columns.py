@@ -146,6 +146,8 @@ class Truth(Spans):
     """The names of all videos of the corpus; None if no video map was given."""
     notes: tuple[str, ...] = ()
     """What reading changed in the file's content, as notes beside the scores."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """The texts of queries by their ids as text, as far as an annotation file gives them."""
 
     def of_queries(self, flags: Flags) -> "Truth":
         """Return only the flagged queries, their types and their moments; the flags have shape (Q,)."""
@@ -194,11 +196,27 @@ class Truth(Spans):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerCounts:
+    """How many answers of a language model a run was read from, and in how many of them no time was found."""
+
+    total: int
+    unparsed: int
+
+    def summary(self) -> dict[str, int | float]:
+        """Return the counts and the share of answers without a time, as an object for JSON.
+
+        >>> AnswerCounts(8, 2).summary()
+        {'total': 8, 'unparsed': 2, 'unparsed_share': 0.25}
+        """
+        return {"total": self.total, "unparsed": self.unparsed, "unparsed_share": self.unparsed / max(self.total, 1)}
+
+
+@dataclass(frozen=True, slots=True)
 class Run(Spans):
     """A system's ranked predictions; `score` has shape (N,).
 
     `notes` says which parts of the file were not read. `tasks` holds the run of each task, if the file had several
-    tasks as in TVR.
+    tasks as in TVR. `answers` is None unless the run was read from answers of a language model.
     """
 
     score: Floats
@@ -206,6 +224,7 @@ class Run(Spans):
     """Which parts of the file were not read, as notes beside the scores."""
     tasks: Mapping[str, "Run"] = field(default_factory=dict)
     """The run of each task, by name, if all tasks of one of TVR's own prediction files were read."""
+    answers: AnswerCounts | None = None
 
 
 def grade_text(relevance: float) -> str:

@@ -26,13 +26,14 @@ from backend.core.timespan import (
     iou_float32,
     iou_float64,
     iou_float64_hull,
+    iou_hundredths,
     order_keys,
     overlap,
     reaches,
 )
 from backend.scoring.matching.columns import Grades, Indices, order_within
 
-Arithmetic = Literal["exact", "float64", "float64_hull", "float32"]
+Arithmetic = Literal["exact", "float64", "float64_hull", "float32", "hundredths"]
 
 
 class Ious(Protocol):
@@ -141,8 +142,8 @@ def ious(
 ) -> Ious:
     """Return the IoUs of C pairs of moments; times are in seconds, each array of shape (C,).
 
-    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull` or `float32`. `epsilon` seconds are
-    added to each union, except in exact arithmetic.
+    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull`, `float32` or `hundredths`. `epsilon`
+    seconds are added to each union, except in exact arithmetic.
     """
     spans = (start_s, end_s, other_start_s, other_end_s)
     if arithmetic == "exact":
@@ -151,6 +152,8 @@ def ious(
         return FloatIous(iou_float64_hull(*spans, epsilon))
     if arithmetic == "float32":
         return SingleIous(iou_float32(*spans, epsilon))
+    if arithmetic == "hundredths":
+        return FloatIous(iou_hundredths(*spans, epsilon))
     return FloatIous(iou_float64(*spans, epsilon))
 
 

@@ -28,7 +28,7 @@ from backend.scoring.views.table import (
 from backend.scoring.views.words import captions, tex_level, tex_text, tex_title
 
 _WIDEST, _WIDEST_LONG = 10, 6
-"""Columns of numbers that fit side by side: 10, or 6 with ± or intervals. If there are more, cut-offs are stacked."""
+"""Columns of numbers that fit side by side in a text: 10, or 6 with ± or intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,19 @@ class _Column:
     ranked: bool = True
 
 
-def paper(summary: Summary, shown: Shown = PLAIN) -> list[Table]:
+def paper(summary: Summary, shown: Shown = PLAIN, widest: int | None = None) -> list[Table]:
     """Return the tables that a paper prints one below the other, with the same rows: one for each measure.
 
     Tables of breakdowns, error counts and own-video scores follow, if the summary has them. The `notes` of the first
-    table are for the caption.
+    table are for the caption. If a measure needs more than `widest` columns of numbers, its cut-offs have tables of
+    their own. By default `widest` is what a text has room for.
     """
     parts = parts_of(summary)
     rows = rows_of(parts)
-    run_lists = [runs for row in rows for runs in row.runs.values()]
-    long = any(len(runs) > 1 or (shown.intervals and "intervals" in runs[0]) for runs in run_lists)
-    widest = _WIDEST_LONG if long else _WIDEST
+    if widest is None:
+        run_lists = [runs for row in rows for runs in row.runs.values()]
+        long = any(len(runs) > 1 or (shown.intervals and "intervals" in runs[0]) for runs in run_lists)
+        widest = _WIDEST_LONG if long else _WIDEST
     first = parts[0][1]
     blocks = _figures(parts, widest) if "benchmark" in first else _measures(parts, shown, widest)
     if "own_video" in first["runs"][0]:
@@ -67,7 +69,8 @@ def paper(summary: Summary, shown: Shown = PLAIN) -> list[Table]:
         blocks += _apart(_groups(parts, by, shown), widest)
     if "errors" in first["runs"][0]:
         blocks += _apart(_errors(parts), widest)
-    tables = [_table(title, columns, rows, parts, shown) for title, columns in blocks]
+    nothing: list[_Block] = [("no query counts", [])]
+    tables = [_table(title, columns, rows, parts, shown) for title, columns in blocks or nothing]
     notes = tuple(captions(parts, rows, shown))
     return [Table(table.title, table.columns, table.rows, notes if n == 0 else ()) for n, table in enumerate(tables)]
 
@@ -91,12 +94,11 @@ def _figures(parts: Sequence[tuple[str, Summary]], widest: int) -> list[_Block]:
     """
     benchmark = parts[0][1]["benchmark"]
     shown = Shown(percent=benchmark["percent"], digits=benchmark["digits"])
-    title = Head(benchmark["title"], tex_text(benchmark["title"]))
     columns: list[_Column] = []
     for figure in benchmark["figures"]:
-        name = Head(figure["name"], tex_text(figure["name"]))
-        columns += _in_splits([title, name], [split for split, _ in parts], _figure_value(figure["name"]), shown.number)
-    return [(title.text, columns[start : start + widest]) for start in range(0, len(columns), widest)]
+        heads, value = [Head(figure["name"], tex_text(figure["name"]))], _figure_value(figure["name"])
+        columns += _in_splits(heads, [split for split, _ in parts], value, shown.number, titled=False)
+    return [(benchmark["title"], columns[start : start + widest]) for start in range(0, len(columns), widest)]
 
 
 def _in_splits(
@@ -107,14 +109,16 @@ def _in_splits(
     *,
     apart: bool | None = None,
     ranked: bool = True,
+    titled: bool = True,
 ) -> Iterator[_Column]:
     """Yield a column for each split, under the heads in `heads`; `value` gives each run's number in it.
 
-    If `apart` is true, a further head names the split. By default it is true if there are several splits.
+    If `apart` is true, a further head names the split. By default it is true if there are several splits. If `titled`
+    is true, the first head is the title of the whole table.
     """
     for split in splits:
         own = [*heads, _split_head(split)] if (len(splits) > 1 if apart is None else apart) else heads
-        yield _Column(tuple(own), " ".join(head.text for head in own[1:]), split, value, show, ranked=ranked)
+        yield _Column(tuple(own), " ".join(head.text for head in own[titled:]), split, value, show, ranked=ranked)
 
 
 def _split_head(split: str) -> Head:
@@ -202,8 +206,8 @@ def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Blo
                 sizes.setdefault(name, {}).setdefault(split, []).append(group["queries"])
     columns: list[_Column] = []
     for name, of_split in sizes.items():
-        text = f"{name} ({' / '.join(span_of(counts) for counts in of_split.values())})"
-        heads, value = [title, Head(text, tex_text(text))], _group_value(by, name, focus.key)
+        texts = [name, f"({' / '.join(span_of(counts) for counts in of_split.values())})"]
+        heads, value = [title, *(Head(text, tex_text(text)) for text in texts)], _group_value(by, name, focus.key)
         columns += _in_splits(heads, list(of_split), value, _written(shown, focus.measure), apart=len(parts) > 1)
     return title.text, columns
 

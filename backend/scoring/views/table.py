@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-from backend.core.messages import joined, said_n
+from backend.core.messages import joined, said, said_n
 from backend.scoring.measure import AVERAGE, Measure
 from backend.scoring.measures import measure_of
 from backend.scoring.own_measures import described
@@ -98,13 +98,29 @@ def judged(summary: Mapping[str, Any]) -> list[str]:
     return [f"{key}: {shares[key]}; {named_keys(summary, [key])[key].measure.description}" for key in keys]
 
 
+UNPARSED = "share of a language model's answers in which no time was found"
+
+
+def unparsed(summary: Mapping[str, Any]) -> list[str]:
+    """Return a line such as `Answers in which no time was found: mine 3 of 120 (2.5%)`.
+
+    It names each run that was read from answers of a language model. There is no line if none was.
+    """
+    counts = [(label(run), run["answers"]) for run in summary["runs"] if "answers" in run]
+    shares = ", ".join(
+        f"{name} {count['unparsed']:,} of {count['total']:,} ({count['unparsed_share']:.1%})" for name, count in counts
+    )
+    return [said("Answers in which no time was found: {shares}", shares=shares)] if shares else []
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """How to format numbers. A measure without an upper bound, such as DCG, is never shown in percent.
 
     `digits` are the digits after the point: by default 4, or 2 in percent. `caption` and `label` are those of a LaTeX
     table; necessary notes follow the caption. `variant` is the title of the column with models' variants. `intervals`
-    tells whether a paper's table shows the intervals in the summary.
+    tells whether a paper's table shows the intervals in the summary. `wide` makes a LaTeX table as wide as a page with
+    two columns, instead of one of them.
 
     >>> Shown().number(0.53942), Shown(percent=True).number(0.53942), Shown(percent=True, digits=1).number(None)
     ('0.5394', '53.94', '-')
@@ -116,6 +132,7 @@ class Shown:
     label: str = ""
     variant: str = ""
     intervals: bool = True
+    wide: bool = False
 
     def number(self, value: float | None, measure: Measure | None = None, sign: str = "") -> str:
         """Format a value, `-` if it is undefined. With `sign="+"`, positive values get a plus sign."""

@@ -3,14 +3,21 @@
 Reads and writes nothing.
 """
 
+import re
+import unicodedata
 from collections.abc import Sequence
 
+from backend.core.messages import said_n
 from backend.scoring.measure import AVERAGE
 from backend.scoring.statistics.sureness import APART
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import Row, Summary
 from backend.scoring.views.table import Head, NamedKey, Shown, named_keys
 
+_GREEK = {
+    letter: unicodedata.name(letter).removeprefix("GREEK SMALL LETTER ").replace("LAMDA", "lambda").lower()
+    for letter in "αβγδεζηθικλμνξπρστφχψω"
+}
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -25,7 +32,7 @@ _TEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\textquotedblright{}",
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
@@ -33,14 +40,18 @@ _TEX = {
     "†": r"$\dagger$",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "−": "$-$",
+    **{letter: f"$\\{name}$" for letter, name in _GREEK.items()},
 }
 """Escapes for LaTeX. Brackets and stars need them because LaTeX takes them for an argument after a line break."""
 _SIGNS = {">=": r"\geq", ">": ">"}
 
 
 def tex_text(text: str) -> str:
-    """Escape a text for LaTeX, so that it prints as it is."""
-    return "".join(_TEX.get(letter, letter) for letter in text).replace("--", "-{}-")
+    """Escape a text for LaTeX, so that it prints as it is. Ends of lines become spaces."""
+    return "".join(_TEX.get(letter, letter) for letter in re.sub(r"\s", " ", text)).replace("--", "-{}-")
 
 
 def tex_title(entry: NamedKey, *, whole: bool = False) -> str:
@@ -64,35 +75,48 @@ def tex_level(entry: NamedKey) -> Head:
     return Head(f"{threshold.symbol}={entry.threshold}", f"${threshold.tex}={entry.threshold}$")
 
 
+def ended(text: str) -> str:
+    """Return a text with a full stop at its end, unless it ends a sentence already.
+
+    >>> ended("Our runs"), ended("Our runs. "), ended("Better (by far!)")
+    ('Our runs.', 'Our runs.', 'Better (by far!)')
+    """
+    text = text.rstrip()
+    return text if not text or text.rstrip("\"')]”’»").endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: Shown) -> list[str]:
-    """Return the notes in a table's caption: preset, sizes, and what ±, bold, daggers and brackets mean."""
+    """Return the sentences of a table's caption: preset, sizes, and what bold, ±, daggers and brackets mean."""
     first = parts[0][1]
-    notes = [f"Preset {conventions(first)}; {'; '.join(_size(split, part) for split, part in parts)}"]
-    if benchmark := first.get("benchmark"):
-        notes = [f"{benchmark['title']}, as {benchmark['evaluator']} counts; {notes[0][:1].lower()}{notes[0][1:]}"]
-        notes += ["In percent"] if benchmark["percent"] else []
+    benchmark = first.get("benchmark")
+    clauses = [f"{benchmark['title']}, as {benchmark['evaluator']} counts"] if benchmark else []
+    clauses += [f"preset {conventions(first)}", *(_size(split, part) for split, part in parts)]
+    if benchmark:
+        clauses += ["in percent"] if benchmark["percent"] else []
     elif shown.percent:
         unbounded = [entry.measure.short for entry in named_keys(first).values() if entry.measure.highest is None]
-        notes.append("In percent" + (f", but for {', '.join(dict.fromkeys(unbounded))}" if unbounded else ""))
+        clauses.append("in percent" + (f", but for {', '.join(dict.fromkeys(unbounded))}" if unbounded else ""))
     seeds = sorted({len(runs) for row in rows for runs in row.runs.values()})
     if seeds[-1] > 1:
-        notes.append(f"Mean ± sample standard deviation over {seeds[-1]} seeds{_fewer(rows, seeds[-1])}")
+        clauses.append(f"mean ± sample standard deviation over {seeds[-1]} seeds{_fewer(rows, seeds[-1])}")
     if sum(not row.upper_bound for row in rows) > 1:
-        notes.append("Bold: the best of those that count the same queries" + _unlike(parts))
-    if bounds := [row.name for row in rows if row.upper_bound]:
-        notes.append(f"Upper bounds, never bold: {', '.join(bounds)}")
-    alone = [(split, runs[0]) for row in rows for split, runs in row.runs.items() if len(runs) == 1]
-    tested = {split for split, run in alone if run.get("comparison")}
-    if tested:
-        sizes = " / ".join(f"{part['statistics']['queries']:,}" for split, part in parts if split in tested)
-        left = _clusters(parts) + ("; means over seeds are not tested" if seeds[-1] > 1 else "")
-        notes.append(
-            f"†↑ above and †↓ below {first['baseline']}: p < {APART:g} by sign-flip randomisation over the {sizes} "
-            f"queries that count for every run, Holm over the comparisons of a measure{left}"
+        clauses.append(
+            "best in bold" + _unlike(parts) + (", upper bounds aside" * any(row.upper_bound for row in rows))
         )
+    sentence = "; ".join(clauses)
+    notes = [f"{sentence[:1].upper()}{sentence[1:]}"]
+    alone = [(split, runs[0]) for row in rows for split, runs in row.runs.items() if len(runs) == 1]
+    marks = []
+    if tested := {split for split, run in alone if run.get("comparison")}:
+        sizes = [(part["statistics"]["queries"], part["truth"]["queries"]) for split, part in parts if split in tested]
+        shared = " / ".join(f"{count:,}" for count, _ in sizes)
+        of = "" if all(count == every for count, every in sizes) else f" over the {shared} queries that all runs count"
+        left = _clusters(parts) + (", single runs only" if seeds[-1] > 1 else "")
+        marks.append(f"†↑ above, †↓ below {first['baseline']}, p < {APART:g} (sign-flip test{of}, Holm{left})")
     if shown.intervals and any("intervals" in run for _, run in alone):
-        notes.append("In brackets: 95 % percentile bootstrap over queries" + _clusters(parts))
-    return [f"{sentence}." for sentence in notes]
+        marks.append("in brackets 95 % bootstrap intervals" + _clusters(parts))
+    text = "; ".join(marks)
+    return [ended(note) for note in (*notes, f"{text[:1].upper()}{text[1:]}") if note]
 
 
 def _clusters(parts: Sequence[tuple[str, Summary]]) -> str:
@@ -114,10 +138,12 @@ def _fewer(rows: Sequence[Row], most: int) -> str:
 
 def _size(split: str, part: Summary) -> str:
     truth = part["truth"]
-    return f"{split + ': ' if split else ''}{truth['queries']:,} queries, {truth['moments']:,} moments"
+    queries = said_n("{n:,} query", "{n:,} queries", truth["queries"])
+    moments = said_n("{n:,} moment", "{n:,} moments", truth["moments"])
+    return f"{split + ': ' if split else ''}{queries}, {moments}"
 
 
 def _unlike(parts: Sequence[tuple[str, Summary]]) -> str:
     """Return a note if the runs of a split are scored on different numbers of queries; otherwise an empty text."""
     unlike = any(len({run["counted"] for run in part["runs"]}) > 1 for _, part in parts)
-    return ", the most that do; means over other queries are not comparable with them" if unlike else ""
+    return " among runs that count the same queries" if unlike else ""

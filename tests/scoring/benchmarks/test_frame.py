@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from backend.core.errors import InputError
+from backend.scoring.evaluate import evaluate
 from backend.scoring.report import parts
 from backend.scoring.scored_files import score_files
 from backend.scoring.views.ranking import figures
@@ -35,6 +36,16 @@ def test_a_measure_added_to_a_benchmark_is_refused_before_any_file_is_read(golde
         score("charades-sta", golden, also=["iou"])
     with pytest.raises(InputError, match="also: adds measures to those of a benchmark"):
         score_files(golden.truth, [golden.run], also=["miou"])
+
+
+def test_an_option_is_checked_against_those_of_the_benchmark(golden: Golden) -> None:
+    padded = score("charades-sta", golden, iou_epsilon=1e-8)
+    assert padded == score("charades-sta", golden, iou_epsilon=1e-8, arithmetic="float64_hull")
+    assert padded != score("charades-sta", golden)
+    with pytest.raises(InputError, match="iou_epsilon: exact arithmetic has none"):
+        score("charades-sta", golden, iou_epsilon=1e-8, arithmetic="exact")
+    figures = evaluate(golden.truth, golden.run, benchmark="charades-sta", iou_epsilon=1e-8).figures
+    assert {name: f"{100 * figures[name]:.2f}" for name in padded} == padded
 
 
 def test_an_unknown_benchmark_is_answered_with_those_there_are(golden: Golden) -> None:

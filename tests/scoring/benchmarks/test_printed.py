@@ -23,6 +23,18 @@ CASES = [
     ("tvr", "TVR", {}),
     ("tvr-ranking", "TVR-Ranking", {}),
     ("didemo", "DiDeMo", {}),
+    ("ego4d-nlq", "Ego4D", {}),
+    ("charades-cd", "BSSARD", {}),
+    ("activitynet-cd", "BSSARD", {}),
+    ("charades-cg", "TFVTG", {}),
+    ("mad", "MAD", {}),
+    ("mad", "CONE", {}),
+    ("hirest", "HiREST", {}),
+    ("tvsum", "UMT", {}),
+    ("tvsum", "CG-DETR", {}),
+    ("youtube-highlights", "UMT", {}),
+    ("momentseeker", "MomentSeeker", {}),
+    ("youcook2", "GVL", {}),
 ]
 
 

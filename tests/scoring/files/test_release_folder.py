@@ -84,15 +84,49 @@ def test_of_several_the_one_that_has_all_queries_of_the_run(
     assert chosen.note == f"truth {release}/{split}.json: all queries of the run are of this split"
 
 
-@pytest.mark.parametrize("queries", [(1, 3), (4,), ()])
+@pytest.mark.parametrize(
+    ("queries", "counts"),
+    [
+        ((1, 3, 4), "and the run's queries are not all of one (of 3, val.json has 1, test.json has 1): "),
+        ((4,), "and the run's queries are not all of one (of 1, val.json has 0, test.json has 0): "),
+        ((), ""),
+    ],
+)
 def test_where_the_run_does_not_tell_both_are_named(
-    release: Path, runs: Callable[..., Path], queries: tuple[int, ...]
+    release: Path, runs: Callable[..., Path], queries: tuple[int, ...], counts: str
 ) -> None:
-    told = (
-        rf"several truths, and the run's queries are not all of one: give {release}/val\.json or {release}/test\.json"
-    )
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError) as refused:
         choose_truth(release, queries=queries_of([runs(*queries)]))
+    files = f"give {release}/val.json or {release}/test.json"
+    assert refused.value.problems[0].message == f"has several truths{', ' if counts else ': '}{counts}{files}"
+
+
+def test_a_run_of_another_split_is_told_which_one(release: Path, runs: Callable[..., Path], tmp_path: Path) -> None:
+    run = runs(3)
+    with pytest.raises(InputError) as refused:
+        evaluate_files(release / "val.json", [run], videos=release)
+    assert [problem.message for problem in refused.value.problems] == [
+        f"{release}/val.json has 0 of this run's 1 query ids, which are those of another split or data set: the run has"
+        " '3', the truth has 1",
+        f"{release}/test.json has 1 of this run's 1 query ids",
+    ]
+    (tmp_path / "other").mkdir()
+    other = (release / "test.json").rename(tmp_path / "other/held_out.json")
+    (tmp_path / "runs.toml").write_text(
+        f'truth = {{val = "{release}/val.json", held_out = "{other}"}}\nvideos = "{release}/video_corpus.json"\n'
+        f'[[run]]\nfile = "{run}"\nsplit = "val"\n[[run]]\nfile = "{run}"\nsplit = "held_out"\n'
+    )
+    listed = read_run_list(tmp_path / "runs.toml")
+    with pytest.raises(InputError) as refused:
+        score_splits(listed, videos=listed.videos)
+    assert refused.value.problems[1].message == f"{other} has 1 of this run's 1 query ids"
+
+
+def test_an_unreadable_truth_of_another_split_gives_no_hint(release: Path, runs: Callable[..., Path]) -> None:
+    (release / "test.json").write_text("[{")
+    with pytest.raises(InputError) as refused:
+        evaluate_files(release / "val.json", [runs(3)], videos=release)
+    assert len(refused.value.problems) == 1
 
 
 def test_a_release_is_taken_for_the_map_of_videos_too(release: Path, runs: Callable[..., Path], tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ class TestForms:
         with pytest.raises(InputError, match="--pool"):
             truth_file(json.dumps({"a": video}).encode(), "pools.json")
 
-    def test_an_object_of_other_things_is_refused_as_before(self):
-        with pytest.raises(InputError, match="a truth file is a list of queries"):
+    def test_an_object_of_other_things_is_no_truth(self):
+        with pytest.raises(InputError, match="is a JSON object with the keys `a`, which is no known form of a truth"):
             truth_file(b'{"a": {"start": 1}}', "f")
 
     def test_lines_tell_the_types_of_queries_and_how_long_videos_last(self):

@@ -22,12 +22,13 @@ def read(arithmetic):
 def plain(one, other, arithmetic):
     start, end, other_start, other_end = (read(arithmetic)(time) for time in (*one, *other))
     inter = max(read(arithmetic)(0), min(end, other_end) - max(start, other_start))
-    if arithmetic in ("float64_hull", "float32"):
-        return inter / (max(end, other_end) - min(start, other_start))
+    if arithmetic in ("float64_hull", "float32", "hundredths"):
+        iou = inter / (max(end, other_end) - min(start, other_start))
+        return round(iou, 2) if arithmetic == "hundredths" else iou
     return inter / ((end - start) + (other_end - other_start) - inter)
 
 
-@pytest.mark.parametrize("arithmetic", ["exact", "float64", "float64_hull", "float32"])
+@pytest.mark.parametrize("arithmetic", ["exact", "float64", "float64_hull", "float32", "hundredths"])
 @settings(max_examples=50)
 @given(couples=COUPLES)
 def test_values_order_and_thresholds_are_those_of_the_arithmetic(arithmetic, couples):

@@ -56,6 +56,9 @@ def plain_values(moments, rows, options):
     values |= {f"map@{theta}": float(aps[theta]) for theta in THETA}
     values["map@avg"] = float(sum(aps[theta] for theta in averaged) / 10)
     values["miou"] = float([*r, 0][0])
+    values["momentseeker_map"] = float(
+        sum(x * Fraction(sum(map(Fraction, r[:k]))) / k for k, x in enumerate(map(Fraction, r[:5]), 1))
+    )
     for k in K:
         values[f"union_iou@{k}"] = plain_union_iou(good, rows[:k])
         for theta in THETA:

@@ -119,7 +119,7 @@ class TestCompare:
         )
         assert found.summary["statistics"]["clusters"] == {"by": "video", "count": 9}
         assert any("in 9 whole clusters by video" in note for note in found.summary["statistics"]["notes"])
-        assert "over queries, in whole clusters by video" in found.to_latex()
+        assert "bootstrap intervals, in whole clusters by video." in found.to_latex()
 
     def test_a_mapping_is_a_property_too(self):
         by_name = compare(TRUTH, RUNS, **ASKED, intervals=True, clusters="video")

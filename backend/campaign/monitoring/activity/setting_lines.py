@@ -247,6 +247,13 @@ LINES = (
         how=_OPERATOR,
     ),
     SettingLine(
+        ("webhook_hosts",),
+        WORK,
+        said("Hosts of webhooks within the network"),
+        lambda now: ", ".join(now.file.webhook_hosts) or said("None: only public addresses"),
+        how=_OPERATOR,
+    ),
+    SettingLine(
         ("next_batch",),
         WORK,
         said("Next batch"),

@@ -221,7 +221,12 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 {best} ({scale.label(best).lower()});
 `train_top*.json` the most similar moments of each training query with the similarity as weight;
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
-counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
+counts, `raw_query_moment_pair.csv` every pair that was judged; the files `.jsonl` hold the same rows.
+`manifest.json` has the SHA-256 of each file, and `croissant.json` describes them for catalogues and loaders.
+
+    from datasets import load_dataset
+    truth = load_dataset("path/to/this/folder", "truth")  # also "grades", "pairs" and the training sets
+
 Two grades that {agreement} are a consensus on their mean, rounded {half}.
 {_left_out(contents)}{_terms(contents.terms)}{statistics_section}{_captions(contents)}"""
 

@@ -26,14 +26,14 @@ from backend import __version__
 from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export.freezing import json_of, read, require_ready
+from backend.campaign.release.export.front_matter import front_matter
 from backend.campaign.release.export.kept_releases import file_sha256
 from backend.campaign.release.export.model import (
-    LICENCES,
     Contents,
-    MadeTable,
     ReleaseForm,
     ReleaseOptions,
     ReleaseSelection,
+    ReleaseTable,
 )
 from backend.campaign.release.export.rules.documents import manifest, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
@@ -158,11 +158,9 @@ durations.
     from datasets import load_dataset
     truth = load_dataset("path/to/this/folder", "truth")
 """
-_OTHER_NAMES = {"ODC-By-1.0": "odc-by", "ODbL-1.0": "odbl"}
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def form_card(contents: Contents, form: str, explanation: str, tables: Sequence[MadeTable]) -> str:
+def form_card(contents: Contents, form: str, explanation: str, tables: Sequence[ReleaseTable]) -> str:
     """Return the text of an export's `README.md`.
 
     Args:
@@ -195,54 +193,7 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 {explanation}
 `manifest.json` has the settings, the counts and the SHA-256 of each file.
 {citation}"""
-    return _yaml(contents, tables) + text if tables else text
-
-
-def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
-    """Return the YAML that describes the Parquet tables to Hugging Face, for the start of `README.md`.
-
-    Its values are written as JSON, so no text can make it invalid.
-    """
-    configs: dict[str, list[MadeTable]] = {}
-    for table in tables:
-        configs.setdefault(table.config, []).append(table)
-    queries = sum(table.rows for table in tables if table.config == "truth")
-    header: dict[str, object] = {
-        "pretty_name": contents.name,
-        **_licence(contents.terms.licence),
-        "task_categories": ["text-retrieval"],
-        "tags": ["video", "video-moment-retrieval", "reelrank"],
-        "size_categories": [next((name for most, name in _SIZES if queries < most), "n>1M")],
-        "configs": [
-            {
-                "config_name": config,
-                **({"default": True} if config == "truth" else {}),
-                "data_files": [{"split": table.split, "path": table.path} for table in config_tables],
-            }
-            for config, config_tables in configs.items()
-        ],
-        "dataset_info": [
-            {
-                "config_name": config,
-                "splits": [
-                    {"name": table.split, "num_bytes": table.size, "num_examples": table.rows}
-                    for table in config_tables
-                ],
-                "download_size": sum(table.size for table in config_tables),
-                "dataset_size": sum(table.size for table in config_tables),
-            }
-            for config, config_tables in configs.items()
-        ],
-    }
-    lines = (f"{key}: {msgspec.json.encode(value).decode()}\n" for key, value in header.items())
-    return f"---\n{''.join(lines)}---\n\n"
-
-
-def _licence(licence: str) -> dict[str, str]:
-    """Return the YAML fields for a licence: SPDX names in Hugging Face's spelling, other licences as `other`."""
-    if licence in LICENCES:
-        return {"license": _OTHER_NAMES.get(licence, licence.lower())}
-    return {"license": "other", "license_name": licence} if licence else {}
+    return front_matter(contents, tables) + text if tables else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +248,7 @@ def export_form(
         sizes = _training(project, encoder, part, options, progress) if form is ReleaseForm.PARQUET else {}
         contents = read(project, options)
         files: dict[str, bytes] = {}
-        tables: list[MadeTable] = []
+        tables: list[ReleaseTable] = []
         if form is ReleaseForm.TREC:
             files, explanation = trec_files(contents), TREC_TEXT
         elif form is ReleaseForm.QVHIGHLIGHTS:

@@ -23,12 +23,15 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import kept_releases as keeping
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.card import card, figures
+from backend.campaign.release.export.croissant import CROISSANT, croissant
+from backend.campaign.release.export.front_matter import front_matter
 from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.names import proper_name, proper_notes
 from backend.campaign.release.export.rules import documents
 from backend.campaign.release.export.rules.documents import manifest, select, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
+from backend.campaign.release.export.tables import json_lines, release_tables
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
@@ -265,7 +268,9 @@ def tables(contents: Contents) -> dict[str, bytes]:
         **{f"{split.value}.json": json_of(documents) for split, documents in contents.truth.items()},
         "video_corpus.json": json_of(contents.videos),
         "raw_annotation.csv": csv_text(RAW_COLUMNS, contents.raw).encode(),
+        "raw_annotation.jsonl": json_lines(RAW_COLUMNS, contents.raw),
         "raw_query_moment_pair.csv": csv_text(contents.pair_columns, contents.pairs).encode(),
+        "raw_query_moment_pair.jsonl": json_lines(contents.pair_columns, contents.pairs),
     }
 
 
@@ -276,13 +281,25 @@ def _write(contents: Contents, part: Path) -> bytes:
     """
     release_documents = statistics_documents(contents)
     counts = statistics(release_documents)
-    files = {**tables(contents), "README.md": card(contents, counts).encode(), **figures(release_documents)}
-    for name, data in files.items():
+    training = [file.name for file in sorted(part.iterdir()) if _has_entries(file)]
+    described = release_tables(contents, training)
+    text = front_matter(contents, described) + card(contents, counts)
+    for name, data in {**tables(contents), "README.md": text.encode(), **figures(release_documents)}.items():
         (part / name).write_bytes(data)
     hashes = {file.name: file_sha256(file) for file in sorted(part.iterdir())}
-    data = json_of(manifest(contents, counts, hashes))
+    sizes = {name: (sha256, (part / name).stat().st_size) for name, sha256 in hashes.items()}
+    description = json_of(croissant(contents, described, sizes))
+    (part / CROISSANT).write_bytes(description)
+    hashes[CROISSANT] = hashlib.sha256(description).hexdigest()
+    data = json_of(manifest(contents, counts, dict(sorted(hashes.items()))))
     (part / "manifest.json").write_bytes(data)
     return data
+
+
+def _has_entries(file: Path) -> bool:
+    """Return whether a training set has a query."""
+    with file.open("rb") as opened:
+        return b"{" in opened.read(100)
 
 
 @commands_only

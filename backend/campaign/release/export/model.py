@@ -235,14 +235,32 @@ class ReleaseForm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MadeTable:
-    """A Parquet file that was written, with the Hugging Face configuration and split that it belongs to."""
+class Field:
+    """A field of a table.
+
+    `kind` is the type of its values: `int64`, `float64`, `string`, `bool` or `timestamp`. If there are `fields`, its
+    values are lists of objects with these fields. With `length`, they are lists of that many numbers.
+    """
+
+    name: str
+    kind: str = "string"
+    fields: tuple["Field", ...] = ()
+    length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTable:
+    """A table in a file of a release, with the Hugging Face configuration and split that it belongs to.
+
+    `fields` is empty if the file itself states its types. `rows` is None, and `size` 0, if they are not stated.
+    """
 
     config: str
     split: str
     path: str
-    rows: int
-    size: int
+    fields: tuple[Field, ...] = ()
+    rows: int | None = None
+    size: int = 0
     """Size of the file in bytes."""
 
 

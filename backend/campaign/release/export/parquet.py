@@ -13,23 +13,14 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from backend.campaign.nouns import Split
-from backend.campaign.release.export.model import RAW_COLUMNS, Contents, MadeTable
+from backend.campaign.release.export.model import RAW_COLUMNS, Contents, Field, ReleaseTable
+from backend.campaign.release.export.tables import columns, query_fields, typed_rows
 
 _ROWS = 5000
 """Rows of a row group; readers and writers hold one group of queries at a time."""
-_MOMENT = (
-    *(("video_name", pa.string()), ("timestamp", pa.list_(pa.float64(), 2)), ("duration", pa.float64())),
-    ("caption", pa.string()),
-)
-_TYPES = {
-    **dict.fromkeys(("pair_id", "query_id", "worker", "active_ms", "elapsed_ms"), pa.int64()),
-    **dict.fromkeys(("relevance", "round", "contexts", "rank", "released"), pa.int64()),
-    **dict.fromkeys(("start", "end", "duration", "similarity", "mean"), pa.float64()),
-}
-"""Types of the columns of the two CSV files; all other columns are text."""
 
 
-def write(contents: Contents, training: Mapping[int, Path], folder: Path) -> list[MadeTable]:
+def write(contents: Contents, training: Mapping[int, Path], folder: Path) -> list[ReleaseTable]:
     """Write all tables of a release into a new folder `data/`, and return one entry for each.
 
     Args:
@@ -39,27 +30,29 @@ def write(contents: Contents, training: Mapping[int, Path], folder: Path) -> lis
     """
     (folder / "data").mkdir()
     tables = []
-    graded = _query_schema(contents, ("pair_id", pa.int64()), ("relevance", pa.int64()), ("adjudicated", pa.bool_()))
+    graded = _schema(query_fields(contents, graded=True))
     for split, name in ((Split.VAL, "validation"), (Split.TEST, "test")):
         rows = _blocks(contents.truth[split])
         tables.append(_table(folder, "truth", name, f"{split.value}.parquet", graded, rows))
-    weighted = _query_schema(contents)
+    weighted = _schema(query_fields(contents, graded=False))
     for size, file in sorted(training.items()):
         rows = _blocks(msgspec.json.decode(file.read_bytes(), type=list[msgspec.Raw]))
         tables.append(_table(folder, f"train_top{size:02d}", "train", f"train_top{size:02d}.parquet", weighted, rows))
-    raw, pairs = _csv_schema(RAW_COLUMNS), _csv_schema(contents.pair_columns)
-    tables.append(_table(folder, "grades", "grades", "raw_annotation.parquet", raw, _cells(RAW_COLUMNS, contents.raw)))
-    pair_blocks = _cells(contents.pair_columns, contents.pairs)
-    tables.append(_table(folder, "pairs", "pairs", "raw_query_moment_pair.parquet", pairs, pair_blocks))
-    videos = pa.schema([("video_name", pa.string()), ("duration", pa.float64()), ("index", pa.int64())])
-    video_blocks = _cells(videos.names, [(name, *value) for name, value in contents.videos.items()])
-    tables.append(_table(folder, "videos", "videos", "video_corpus.parquet", videos, video_blocks))
+    videos = [(name, *value) for name, value in contents.videos.items()]
+    for config, name, names, cells in (
+        ("grades", "raw_annotation", RAW_COLUMNS, contents.raw),
+        ("pairs", "raw_query_moment_pair", contents.pair_columns, contents.pairs),
+        ("videos", "video_corpus", ("video_name", "duration", "index"), videos),
+    ):
+        fields = columns(names)
+        rows = (list(typed_rows(fields, block)) for block in _blocks(cells))
+        tables.append(_table(folder, config, config, f"{name}.parquet", _schema(fields), rows))
     return tables
 
 
 def _table(
     folder: Path, config: str, split: str, name: str, schema: Any, blocks: Iterator[list[dict[str, Any]]]
-) -> MadeTable:
+) -> ReleaseTable:
     """Write one table as a Parquet file. `blocks` are its rows, some thousand at a time.
 
     The same rows give the same bytes under the same version of Arrow.
@@ -70,33 +63,20 @@ def _table(
         for block in blocks:
             file.write_table(pa.Table.from_pylist(block, schema=schema))
             rows += len(block)
-    return MadeTable(config, split, f"data/{name}", rows, path.stat().st_size)
+    return ReleaseTable(config, split, f"data/{name}", rows=rows, size=path.stat().st_size)
 
 
-def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
-    """Return the Arrow schema of a table with one query per row, and the query's moments as a list.
-
-    `more` are further fields of the moments, as (name, type).
-    """
-    published = "published_caption" in contents.pair_columns
-    fields = [*_MOMENT, *([("published_caption", pa.string())] if published else []), ("similarity", pa.float64())]
-    moment = pa.struct([*more[:1], *fields, *more[1:]])
-    return pa.schema([("query_id", pa.int64()), ("query", pa.string()), ("relevant_moment", pa.list_(moment))])
+def _schema(fields: Sequence[Field]) -> Any:
+    """Return the Arrow schema of a table with these fields."""
+    return pa.schema([(field.name, _type(field)) for field in fields])
 
 
-def _csv_schema(columns: Sequence[str]) -> Any:
-    """Return the Arrow schema of a table with the columns of a CSV file.
-
-    The column `adjudicated` is a number in both CSV files that have it: a relevance in the file of grades, and 0 or 1
-    in the file of pairs.
-    """
-    types = {**_TYPES, "adjudicated": pa.int64(), "simulated": pa.int64()}
-    return pa.schema([(name, types.get(name, pa.string())) for name in columns])
-
-
-def _cells(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[list[dict[str, Any]]]:
-    for block in _blocks(rows):
-        yield [{name: None if cell == "" else cell for name, cell in zip(columns, row, strict=True)} for row in block]
+def _type(field: Field) -> Any:
+    if field.fields:
+        return pa.list_(pa.struct([(part.name, _type(part)) for part in field.fields]))
+    # An instant is text, as in the CSV file.
+    kind = pa.string() if field.kind == "timestamp" else pa.type_for_alias(field.kind)
+    return pa.list_(kind, field.length) if field.length else kind
 
 
 def _blocks(rows: Sequence[Any]) -> Iterator[list[Any]]:

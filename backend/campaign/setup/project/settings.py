@@ -260,6 +260,18 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
             operator_only=said("It lets leads read folders of the server."),
         ),
     ] = ()
+    webhook_hosts: Annotated[
+        tuple[str, ...],
+        SettingInfo(
+            said("Hosts of the server's own network to which webhooks may be sent."),
+            comment="Hosts of this machine or its network to which leads may send webhooks, also without https. "
+            "Without this line, webhooks reach public addresses alone. Only people who can edit this file can "
+            "change it.",
+            example=("hooks.internal",),
+            group=True,
+            operator_only=said("It lets leads send requests within the server's network."),
+        ),
+    ] = ()
     clips: Annotated[
         ClipSettings,
         SettingInfo(

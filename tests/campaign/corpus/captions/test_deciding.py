@@ -106,7 +106,7 @@ def test_two_wordings_of_one_caption_are_refused(project: Project) -> None:
     assert len(waiting_rewrites(project)) == 14
 
 
-def test_accepting_as_it_stands_keeps_who_wrote_it_and_says_who_accepted(project: Project, leads: list[Person]) -> None:
+def test_accepting_PLACE_keeps_who_wrote_it_and_says_who_accepted(project: Project, leads: list[Person]) -> None:
     caption = waiting(project, leads[0], "Then  Dev sighs.")
     decide_rewrite(project, leads[0], caption, "Then  Dev sighs.", now=NOW + 5)
     assert rows(project, "Then  Dev sighs.") == [("Then  Dev sighs.", 1, 1, NOW + 5, "Lea", None)]

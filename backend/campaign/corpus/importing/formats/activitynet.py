@@ -23,7 +23,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> found.moments[0].place, found.left_out[0].why
     ('video v_1, sentence 1', 'the end is not after the start')
     """
-    moments, problems, notes = sentences_of_videos(data, file, frames=False)
+    moments, problems, notes = sentences_of_videos(data, file)
     return finish(moments, problems, file, published=True, notes=notes)
 
 

@@ -20,7 +20,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     [CaptionedMoment(video='s1.avi', start_s=0.5, end_s=1.75, caption='She cuts.', row=1, duration_s=45.0,
                      external_id=None, sentence=1)]
     """
-    moments, problems, notes = sentences_of_videos(data, file, frames=True)
+    moments, problems, notes = sentences_of_videos(data, file, "num_frames")
     return finish(moments, problems, file, published=True, notes=notes)
 
 

@@ -15,23 +15,29 @@ from backend.core.reading import UNDECODABLE
 from backend.core.typed_text import nfc
 from backend.scoring.files.documents import named_groups
 from backend.scoring.files.entries import Group, run_of
+from backend.scoring.files.forms.form import Opening, RunForm
+from backend.scoring.files.text import decoded
 from backend.scoring.files.words import RUN, RUN_WINDOWS, resolver
 from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
 
-_PEEK = 1 << 16
 _FIRST_ROW = re.compile(r"\[\s*(\[[^\[\]{}]*\])")
-_LISTS = re.compile(r"\s*\[\s*\[")
+_NAMING = (RUN_WINDOWS, "predicted_times")
+"""Fields with rows of times, in entries that name their video."""
 
 
-def lacks_videos(content: bytes) -> bool:
+def lacks_videos(opening: Opening) -> bool:
     """Return whether the first row of a run file is two or three numbers: times without a video.
 
-    >>> lacks_videos(b'[[[0.5, 9], [2, 4]], [[1, 2]]]'), lacks_videos(b'{"5": [[3, 0, 9.5, 0.7]]}')
-    (True, False)
+    >>> from backend.scoring.files.forms.form import opening_of
+    >>> [lacks_videos(opening_of(run)) for run in (b'[[[0.5, 9], [2, 4]], [[1, 2]]]', b'{"5": [[3, 0, 9.5, 0.7]]}')]
+    [True, False]
     """
-    text = content[:_PEEK].decode("utf-8", "ignore")
-    match = _FIRST_ROW.search(text)
-    if match is None or f'"{RUN_WINDOWS}"' in text[: match.end()]:
+    match = _FIRST_ROW.search(opening.text)
+    before = opening.text[: match.start()] if match else ""
+    if match is None or any(f'"{field}"' in before for field in _NAMING):
+        return False
+    lists = opening.nesting in ("[[", "{[") and "{" not in before[1:]
+    if not lists and f'"{RUN.items}"' not in before:
         return False
     try:
         row = json.loads(match[1])
@@ -74,9 +80,17 @@ def own_video_run(document: object, file: str, truth: Truth | None) -> Run:
     if truth is None:
         message = said("its rows name no video, so it can only be read together with a truth")
         raise InputError.single(file, message)
-    own = _own_videos(truth)
+    return run_in_own_videos(_groups(document, file, truth), file, truth)
+
+
+def run_in_own_videos(groups: list[Group], file: str, truth: Truth) -> Run:
+    """Return a run from each query's rows `[start, end]` or `[start, end, score]`, in the query's own video.
+
+    Raises:
+        InputError: lists every row that is wrong, and every query with several videos in the truth.
+    """
+    own = own_videos(truth)
     problems: list[Problem] = []
-    groups = _groups(document, file, truth)
     for group in groups:
         videos = own.get(nfc(str(group.query)), ())
         if len(videos) > 1:
@@ -122,8 +136,19 @@ def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
     return [Group(query, row, list(items)) for row, (query, items) in enumerate(pairs, start=1)]
 
 
-def _own_videos(truth: Truth) -> Mapping[str, set[str]]:
+def own_videos(truth: Truth) -> Mapping[str, set[str]]:
+    """Return the names of the videos in which the truth has moments of a query, by the query's id as text."""
     own: dict[str, set[str]] = {str(query): set() for query in truth.queries}
     for query, video in zip(truth.query.tolist(), truth.video.tolist(), strict=True):
         own[str(truth.queries[query])].add(truth.videos[video])
     return own
+
+
+FORMS = (
+    RunForm(
+        "own-video",
+        "2D-TAN and others: times in each query's own video",
+        lacks_videos,
+        lambda content, file, truth: own_video_run(decoded(content, file), file, truth),
+    ),
+)

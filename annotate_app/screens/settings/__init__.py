@@ -1,4 +1,4 @@
-"""The lead's page "Settings": a form for settings in `reelrank.toml`, and tables of all settings of the campaign."""
+"""The lead's page "Settings": a form for settings in `reelrank.toml`, webhooks, and tables of all settings."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +11,7 @@ import streamlit as st
 from annotate_app.language import marked, tr, translate_message
 from annotate_app.pages import PAGES
 from annotate_app.plain import component_key, plain
+from annotate_app.screens.settings import webhooks
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, wording
 from annotate_app.shared.unsaved import warn_unsaved
@@ -67,6 +68,7 @@ def page() -> None:
     else:
         _form(project, lead, file)
         _operators(file.values)
+    webhooks.draw(project, lead)
     st.header(tr("All settings"), anchor=False)
     st.markdown(
         tr(

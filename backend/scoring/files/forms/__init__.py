@@ -1,0 +1,37 @@
+"""Find the forms of published annotation and prediction files. Each file of this package defines one in `FORMS`.
+
+A file may define two: the annotations of a benchmark and the predictions for it. To add a form, add a file here.
+Forms that any program may write, such as CSV, are not here: `formats` reads these.
+"""
+
+import pkgutil
+from collections.abc import Sequence
+from importlib import import_module
+
+from backend.scoring.files.forms.form import Opening, RunForm, TruthForm
+
+
+def find_forms() -> Sequence[TruthForm | RunForm]:
+    """Return the forms that are defined in this package, by name.
+
+    >>> [form.title for form in find_forms() if form.name == "didemo"]
+    ['DiDeMo']
+    """
+    files = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "form"]
+    forms = [form for name in files for form in import_module(f"{__name__}.{name}").FORMS]
+    return sorted(forms, key=lambda form: form.name)
+
+
+FORMS = find_forms()
+TRUTH_FORMS = [form for form in FORMS if isinstance(form, TruthForm)]
+RUN_FORMS = [form for form in FORMS if isinstance(form, RunForm)]
+
+
+def truth_form(opening: Opening) -> TruthForm | None:
+    """Return the form of annotation files that a file with this opening has, or None."""
+    return next((form for form in TRUTH_FORMS if form.recognise(opening)), None)
+
+
+def run_form(opening: Opening) -> RunForm | None:
+    """Return the form of prediction files that a file with this opening has, or None."""
+    return next((form for form in RUN_FORMS if form.recognise(opening)), None)

@@ -1,0 +1,67 @@
+"""Measure and wrap texts in LaTeX, so that a table fits a column of a page. Reads and writes nothing."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.scoring.views.words import tex_text
+
+_WIDTHS = {
+    letter: width
+    for letters, width in (
+        (" !'(),-./;I[]fijlrt|`", 3.4),
+        ("0123456789acegoskvxyz", 4.3),
+        ('bdhnpqu?"_', 4.8),
+        ("BCEFJLPSTZw", 6.2),
+        ("ADGHKNOQRUVXY=+:#@&", 6.7),
+        ("mM%", 7.8),
+    )
+    for letter in letters
+}
+"""Widths of letters in points, in Computer Modern of 8 points, the footnote size. Times is narrower."""
+WIDEST, BOLD, SMALL = 8.8, 1.15, 0.94
+"""Width of any other letter, and widths of bold and small text relative to normal text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TexText:
+    """A text in one line of a cell, with its width in points. A head can span several columns."""
+
+    tex: str = ""
+    width: float = 0.0
+    span: int = 1
+
+
+def name_lines(name: str, longest: float) -> list[TexText]:
+    r"""Return the lines of a name, each at most `longest` points wide.
+
+    They end after spaces and signs, or anywhere in a part that is longer than a line.
+
+    >>> [line.tex for line in name_lines("best_of_run 12", 40)]
+    ['best\\_of\\_', '\\enspace run 12']
+    """
+    parts = re.split(r"(?<=[\s_/.,:+=-])", name)
+    pieces = [piece for part in parts for piece in (part if width_of(tex_text(part)) > longest else [part])]
+    first, *others = wrapped([tex_text(piece) for piece in pieces], longest)
+    return [first, *(TexText(rf"\enspace {line.tex}", line.width + _WIDTHS["0"]) for line in others)]
+
+
+def wrapped(pieces: Sequence[str], room: float) -> list[TexText]:
+    """Return pieces of LaTeX joined to lines, with more than one piece in a line if it has at most `room` points."""
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and width_of(lines[-1] + piece.rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return [TexText(line.strip().replace("--", "-{}-"), width_of(line.strip())) for line in lines]
+
+
+def words_of(tex: str) -> list[str]:
+    """Return the words of a head in LaTeX, between which it can continue in the next line."""
+    return re.split(r"(?<=\s)|(?<=-)(?=[^\W\d])", tex)
+
+
+def width_of(tex: str) -> float:
+    """Return the width in points of LaTeX that has no commands but signs, rather too large than too small."""
+    text = re.sub(r"[\\{}$]", "", re.sub(r"\\[A-Za-z]+(\{\})?|\\[^_]", "@", tex))
+    return sum(_WIDTHS.get(sign, WIDEST) for sign in text)
