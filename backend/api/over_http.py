@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"rr_[0-9A-Za-z]+_[0-9A-Za-z]+")
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _RETRIES_AFTER_S = (0.5, 2.0)
 """Waits before a request that only reads is sent again, because its connection failed."""
-_LONGEST_REFUSAL = 2**22
+_LONGEST_REFUSAL = 2**26
 _WRONG_CALL = frozenset({400, 405, 413, 415})
 _CONNECTION_ERRORS = (OSError, http.client.HTTPException)
 
