@@ -34,7 +34,7 @@ TOTAL_S = 20.0
 MOST_PLACES = 4
 """The most addresses of a name that are tried."""
 _PORTS = {"https": 443, "http": 80}
-_NAT64, _LOCAL_NAT64 = ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48")
+_NAT64, _GLOBAL = ip_network("64:ff9b::/96"), ip_network("2000::/3")
 
 
 class NotSent(Exception):
@@ -176,7 +176,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
             within = IPv4Address(int(address) & 0xFFFFFFFF)
         if within is not None:
             return is_public(within)
-        if address in _LOCAL_NAT64:
+        if address not in _GLOBAL:  # Pythons differ in what they know of other networks
             return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
