@@ -24,6 +24,7 @@ from backend import __version__
 from backend.campaign.monitoring.webhooks.model import LONGEST_URL
 from backend.core.errors import ProjectError
 from backend.core.messages import said
+from backend.core.text_files import visible
 
 SECRET_PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
@@ -33,6 +34,8 @@ TOTAL_S = 20.0
 """The longest time for a request, however slowly the answer comes."""
 MOST_PLACES = 4
 """The most addresses of a name that are tried."""
+LONGEST_ERROR = 200
+"""The most characters that are kept of an error."""
 _PORTS = {"https": 443, "http": 80}
 _NAT64, _GLOBAL = ip_network("64:ff9b::/96"), ip_network("2000::/3")
 
@@ -155,7 +158,9 @@ def send(url: str, secret: str, message_key: str, body: str, *, inside: Collecti
     except ProjectError as refusal:
         raise NotSent(str(refusal)) from refusal
     except (OSError, UnicodeError, http.client.HTTPException) as error:
-        raise NotSent(said("no answer: {error}", error=str(error) or type(error).__name__)) from error
+        # The receiver may have chosen the text of the error.
+        words = visible(" ".join(str(error).split())[:LONGEST_ERROR])
+        raise NotSent(said("no answer: {error}", error=words or type(error).__name__)) from error
     finally:
         deadline.cancel()
         for each in opened:

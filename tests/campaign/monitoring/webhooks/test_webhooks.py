@@ -382,6 +382,27 @@ class TestAddresses:
             ("hooks.example.org", "write an address such as"),
             ("", "write an address such as"),
             ("https:///x", "write an address such as"),
+    def test_an_answer_that_is_none_is_told_in_a_few_visible_characters(self, project: Project, clock: Clock) -> None:
+        """A receiver chooses them: no database keeps NUL, and no terminal is to obey them."""
+        with closing(socket.create_server(("127.0.0.1", 0))) as server:
+            allow(project, "127.0.0.1")
+
+            def answer() -> None:
+                with server.accept()[0] as connection:
+                    connection.recv(10_000)
+                    connection.sendall(b"a\x00b\x1b[31m\x9b1m\r" + b"x" * 60_000 + b"\r\n\r\n")
+
+            thread = threading.Thread(target=answer)
+            thread.start()
+            number, _ = add(project, f"http://127.0.0.1:{server.getsockname()[1]}/")
+            send_test(project, OPERATOR, number, now=NOW)
+            assert run(project, clock) == 0
+            thread.join()
+        (sent,) = list_deliveries(project, OPERATOR)
+        assert sent.problem.startswith("no answer: a")
+        assert sent.problem.isprintable()
+        assert len(sent.problem) < 300
+
             ("https://me:pw@hooks.example.org/", "may not have a user name"),
             ("https://127.0.0.1@hooks.example.org/", "may not have a user name"),
             ("https://hooks.example.org:99999/", "not the address of a webhook"),
