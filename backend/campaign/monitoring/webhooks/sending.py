@@ -146,13 +146,14 @@ def send(url: str, secret: str, message_key: str, body: str, *, inside: Collecti
         "Connection": "close",
     }
     opened: list[socket.socket] = []
-    deadline = threading.Timer(TOTAL_S, _cut, [opened])
+    is_over = threading.Event()
+    deadline = threading.Timer(TOTAL_S, _cut, [opened, is_over])
     deadline.daemon = True
     deadline.start()
     try:
         target = target_of(url, inside)
         connection = http.client.HTTPConnection(target.host, target.port, timeout=ANSWER_S)
-        connection.sock = _connected(target, opened, is_inside=target.host in inside)
+        connection.sock = _connected(target, opened, is_over, is_inside=target.host in inside)
         connection.request("POST", target.path, body.encode(), {"Host": target.named, **headers})
         return connection.getresponse().status
     except ProjectError as refusal:
@@ -186,8 +187,13 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _connected(target: Target, opened: list[socket.socket], *, is_inside: bool) -> socket.socket:
-    """Return a connection to an address of the target that was checked. All sockets are added to `opened`."""
+def _connected(
+    target: Target, opened: list[socket.socket], is_over: threading.Event, *, is_inside: bool
+) -> socket.socket:
+    """Return a connection to an address of the target that was checked.
+
+    Each socket is added to `opened` before anything waits for its answer, so that `_cut` finds it.
+    """
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     places = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     for place in places:
@@ -201,13 +207,23 @@ def _connected(target: Target, opened: list[socket.socket], *, is_inside: bool) 
             )
     error = OSError(f"{target.host} has no address")
     for place in places[:MOST_PLACES]:
+        if is_over.is_set():
+            break
         try:
             opened.append(socket.create_connection((place, target.port), timeout=ANSWER_S))
         except OSError as failure:
             error = failure
             continue
+        secure: ssl.SSLSocket | None = None
         if target.scheme == "https":
-            opened.append(ssl.create_default_context().wrap_socket(opened[-1], server_hostname=target.host))
+            secure = ssl.create_default_context().wrap_socket(
+                opened[-1], server_hostname=target.host, do_handshake_on_connect=False
+            )
+            opened.append(secure)
+        if is_over.is_set():  # `_cut` may have come before the socket was added
+            raise TimeoutError("timed out")
+        if secure:
+            secure.do_handshake()
         return opened[-1]
     raise error
 
@@ -226,7 +242,8 @@ def _may_reach(place: str) -> bool:
     return False
 
 
-def _cut(opened: list[socket.socket]) -> None:
+def _cut(opened: list[socket.socket], is_over: threading.Event) -> None:
+    is_over.set()
     for each in opened:
         with suppress(OSError):  # it is closed
-            each.shutdown(socket.SHUT_RDWR)
+            socket.socket.shutdown(each, socket.SHUT_RDWR)  # that of TLS would change what its thread works with
