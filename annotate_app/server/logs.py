@@ -25,7 +25,7 @@ _SECRETS = (
     # A name, a separator and a value, as headers, URLs, forms, JSON and Python write them.
     re.compile(r"(?i)((?:cookie|authorization)[\"']?\s*[:=,]\s*(?:b?[\"'])?)[^\"'\n]+"),
     re.compile(
-        r"(?i)((?:password|passwd|token|secret|csrf|reelrank_\w+)[\"']?\s*[:=]\s*)"
+        r"(?i)((?:password|passwd|token|secret|csrf|reelrank_\w{1,30})[\"']?\s*[:=]\s*)"
         r"(?:b?\"[^\"\n]*\"|b?'[^'\n]*'|[^\s\"'&;,}]+)"
     ),
 )

@@ -230,10 +230,12 @@ class Sessions:
             return await self._account_page(request, person, error=tr(STALE), status=403)
         scope = TokenScope.ACT if fields.get("scope") == TokenScope.ACT else TokenScope.READ
         days, name, password = small_number(fields.get("days", "")) or 0, fields.get("name", ""), fields.get("old", "")
+        session, project = request.cookies[SESSION_COOKIE], self._project()
 
         def make() -> str | ProjectError:
             try:
-                return create_token(self._project(), person, password, name, scope, days, now=self._clock())[1]
+                now = self._clock()
+                return create_token(project, person, password, name, scope, days, session=session, now=now)[1]
             except ProjectError as refusal:
                 return refusal  # the password was right, so this does not count as a failed attempt
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -224,9 +225,9 @@ def raw_entries(data: bytes, file: str) -> dict[str, msgspec.Raw]:
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
-        names = [nfc(name) for name, _ in pairs]
-        if len(set(names)) < len(names):
-            twice.extend(dict.fromkeys(name for name in names if names.count(name) > 1))
+        counts = Counter(nfc(name) for name, _ in pairs)
+        if len(counts) < len(pairs):
+            twice.extend(name for name, count in counts.items() if count > 1)
 
     try:
         json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)

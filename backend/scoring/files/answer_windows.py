@@ -6,6 +6,7 @@ do; `windows_in` reads all other answers.
 
 import re
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import NamedTuple
 
 from backend.scoring.files.words import END, START, TIMES, pick
@@ -22,8 +23,9 @@ class Window(NamedTuple):
 Rule = Callable[[str], list[Window]]
 """A function that returns the windows in the text of an answer, in its order."""
 
-_NUMBER = r"\d+(?:\.\d+)?"
-_TIME = rf"(\d{{1,2}}(?::\d\d){{1,2}}(?:\.\d+)?|{_NUMBER})\s*(%|percent\b|s\b|secs?\b|seconds?\b)?"
+# Digits and blanks are possessive (`++`, `*+`): a text of a million of either then takes no longer than any other.
+_NUMBER = r"\d++(?:\.\d++)?"
+_TIME = rf"(\d{{1,2}}(?::\d\d){{1,2}}(?:\.\d++)?|{_NUMBER})\s*+(%|percent\b|s\b|secs?\b|seconds?\b)?"
 _RANGE = re.compile(
     rf"(?<![\w.])((?:from|between|at)\s+(?:second\s+)?)?{_TIME}\s*(?:-|–|—|~|to|until|till)\s*(?:second\s+)?{_TIME}"
 )  # models write all these dashes
@@ -32,10 +34,14 @@ _IN_BRACKETS = re.compile(rf"[\[(]\s*[\"']?{_TIME}[\"']?\s*,\s*[\"']?{_TIME}[\"'
 _START_AND_END = re.compile(
     rf"(?:start|begin)\D{{0,60}}?{_TIME}.{{0,60}}?(?:end|finish|stop)\D{{0,60}}?{_TIME}", re.DOTALL
 )
-_ALONE = re.compile(rf"\W*{_TIME}[\s,;]+{_TIME}\W*")
+_ALONE = re.compile(rf"\W*{_TIME}[\s,;]*+(?<=[\s,;]){_TIME}\W*")
 _TOKENS = re.compile(rf"<\s*({_NUMBER})\s*>[^<>]{{0,20}}?<\s*({_NUMBER})\s*>")
-_MINUTES = re.compile(rf"(\d+)\s*(?:minutes?|mins?|m)(?![a-z])\s*(?:and\s+)?(?:({_NUMBER})\s*(?:seconds?|secs?|s)\b)?")
+_MINUTES = re.compile(
+    rf"(?<!\d)(\d++)\s*+(?:minutes?|mins?|m)(?![a-z])\s*(?:and\s+)?(?:({_NUMBER})\s*(?:seconds?|secs?|s)\b)?"
+)
+_ONE_TIME = re.compile(rf"\s*+(?:\d++(?::\d\d){{1,2}}(?:\.\d++)?|{_NUMBER})\s*+")
 _FRAMES = re.compile(r"\bframes?\s+\d")
+_TIMECHAT = re.compile(r"(?<!\d)(\d++\.*+\d*+)\s*+-\s*+(\d++\.*+\d*+)")
 _FINAL = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.DOTALL)
 
 
@@ -59,7 +65,7 @@ def windows_in(text: str) -> list[Window]:
         return [Window(float(start), float(end), percent=True) for start, end in tokens]
     if _FRAMES.search(text):
         return []
-    text = _MINUTES.sub(lambda time: f"{60 * int(time[1]) + float(time[2] or 0)} s", text)
+    text = _MINUTES.sub(lambda time: f"{60 * float(time[1]) + float(time[2] or 0)} s", text)
     if found := _IN_BRACKETS.findall(text):
         return [_window(*parts) for parts in found]
     if found := _RANGE.findall(_BETWEEN.sub(r"\1 to", text)):
@@ -105,7 +111,8 @@ def windows_of_timechat(text: str) -> list[Window]:
     utils/format_tvg.py (RenShuhuai-Andy/TimeChat).
     """
     text = text.lower()
-    times = next(iter(re.findall(r"(\d+\.*\d*)\s*-\s*(\d+\.*\d*)", text)), ())
+    between = _TIMECHAT.search(text)
+    times: tuple[str, ...] = between.groups() if between else ()
     if not times:
         parts = (part for part in re.split(r"[!?\n]", text) if re.search("start|end|happen", part))
         times = tuple(match[0] for part in parts if (match := re.search(r"\b\d+\.\d+\b|\b\d+\b", part)))[:2]
@@ -116,22 +123,32 @@ def windows_of_timechat(text: str) -> list[Window]:
     return [Window(start, end)]
 
 
-def windows_of(given: object, rule: Rule) -> list[Window]:
-    """Return the windows of an answer that is text, `[start, end]`, an object with both, or a list of these."""
+def windows_of(given: object, rule: Rule, deepest: int = 8) -> list[Window]:
+    """Return the windows of an answer that is text, `[start, end]`, an object with both, or a list of these.
+
+    Times with so many digits that they are infinite, and lists more than `deepest` deep, are no windows.
+    """
     if isinstance(given, str):
-        return rule(given)
+        return [window for window in rule(given) if isfinite(window.start) and isfinite(window.end)]
     if isinstance(given, Mapping):
         times = pick(TIMES, given)
         given = given[times] if times else [given.get(pick(names, given) or "") for names in (START, END)]
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(given, (list, tuple)) or not deepest:
         return []
     if len(given) == 2 and None not in (pair := [_time(part) for part in given]):
         return [Window(*map(float, pair))]  # type: ignore[arg-type]  # None is excluded above
-    return [window for part in given if not isinstance(part, (int, float)) for window in windows_of(part, rule)]
+    parts = (part for part in given if not isinstance(part, (int, float)))
+    return [window for part in parts for window in windows_of(part, rule, deepest - 1)]
 
 
 def _time(part: object) -> float | None:
-    """Return a number, or a text that is one time, in seconds; None for anything else."""
-    if isinstance(part, str):
-        return _seconds(part) if re.fullmatch(rf"\s*(?:\d+(?::\d\d){{1,2}}(?:\.\d+)?|{_NUMBER})\s*", part) else None
-    return float(part) if isinstance(part, (int, float)) and not isinstance(part, bool) else None
+    """Return a number, or a text that is one time, in seconds; None for anything else, and for what is infinite."""
+    if isinstance(part, bool) or not isinstance(part, (str, int, float)):
+        return None
+    if isinstance(part, str) and not _ONE_TIME.fullmatch(part):
+        return None
+    try:
+        time = _seconds(part) if isinstance(part, str) else float(part)
+    except OverflowError:
+        return None
+    return time if isfinite(time) else None

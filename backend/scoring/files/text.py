@@ -19,9 +19,9 @@ from backend.core.text_files import table_head, utf8
 from backend.scoring.files.words import QUERY, TASKS, Doubled, NotANumber, pick, short
 from backend.scoring.matching.columns import Run, Truth
 
-BLANK = " \t\r\n"
 _MARK = b"\xef\xbb\xbf"
 _INK = re.compile(rb"[^ \t\r\n]")
+_BLANKS = re.compile(r"[ \t\r\n]*+")
 
 
 _Item = TypeVar("_Item")
@@ -179,9 +179,7 @@ class _Reader:
 
     def blank(self, position: int) -> int:
         """Return the position after any white space."""
-        while position < len(self.text) and self.text[position] in BLANK:
-            position += 1
-        return position
+        return cast("re.Match[str]", _BLANKS.match(self.text, position)).end()
 
     def value(self, position: int, row: int | None) -> tuple[object, int]:
         """Return the value that begins at `position`, and the position where it ends.

@@ -258,10 +258,13 @@ def _look_at_object(decoded: Mapping[str, Any]) -> _Seen:
     return _Seen(top)
 
 
-def _only_numbers(decoded: object) -> bool:
-    """Return whether an object has only numbers, or objects with only numbers; it must have some."""
+def _only_numbers(decoded: object, deepest: int = 8) -> bool:
+    """Return whether an object has only numbers, or objects with only numbers; it must have some.
+
+    An object with others more than `deepest` deep is none.
+    """
     if isinstance(decoded, dict):
-        return bool(decoded) and all(map(_only_numbers, decoded.values()))
+        return bool(decoded) and deepest > 0 and all(_only_numbers(part, deepest - 1) for part in decoded.values())
     return decoded is None or isinstance(decoded, (int, float))
 
 

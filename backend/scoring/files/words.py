@@ -187,7 +187,10 @@ def durations_in(durations: Iterable[tuple[object, object]]) -> dict[str, float]
 
 def short(value: object) -> str:
     """Return a value as messages show it, in at most 40 characters."""
-    text = repr(value).encode("utf-8", "backslashreplace").decode()
+    try:
+        text = repr(value).encode("utf-8", "backslashreplace").decode()
+    except RecursionError:  # nested too deep
+        text = str(type(value))
     return text if len(text) <= 40 else text[:37] + "..."
 
 

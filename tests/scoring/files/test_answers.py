@@ -1,6 +1,8 @@
 """Answers of language models as runs: the times in them, their queries, and figures of the published evaluators."""
 
+import functools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,13 @@ from hypothesis import strategies as st
 
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
-from backend.scoring.files.answer_windows import windows_in
+from backend.scoring.files.answer_windows import (
+    Rule,
+    windows_in,
+    windows_of,
+    windows_of_timechat,
+    windows_of_vtimellm,
+)
 from backend.scoring.files.answers import holds_answers
 from backend.scoring.files.formats import read_run, read_truth, run_file, truth_file
 from backend.scoring.matching.columns import AnswerCounts, Run
@@ -88,6 +96,33 @@ class TestWindows:
     @given(st.text(alphabet="0123456789.:-<>[]%,to andfrmsecbw\n", max_size=40))
     def test_any_text_gives_finite_times(self, answer: str):
         assert all(0 <= time < 1e45 for window in windows_in(answer) for time in window[:2])
+
+    @pytest.mark.parametrize("rule", [windows_in, windows_of_timechat, windows_of_vtimellm])
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            *("1" * 10**6, "start " + "1" * 10**6, "1 " + "1" * 10**6 + " min", "from 1" + " " * 10**6 + "x"),
+            *("1" + "\t" * 10**6 + "x", "[1" + " " * 10**6 + "x", "[1,1" + " " * 10**6 + "x", "start1" * 160_000),
+        ],
+        ids=range(8),
+    )
+    def test_a_million_digits_or_blanks_take_no_longer_than_other_texts(self, rule: Rule, answer: str):
+        began = time.process_time()
+        assert rule(answer) == []
+        assert time.process_time() - began < 20, "it took hours"
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            *("9" * 400 + " minutes to 5 s", "9" * 5000 + " minutes to 5 s", "from 3 to " + "9" * 400),
+            *([10**400, 5], ["9" * 400, 5], functools.reduce(lambda inner, _: [inner], range(600), "3 - 9")),
+        ],
+        ids=range(6),
+    )
+    def test_endless_numbers_and_lists_without_end_are_no_times(self, answer: Any):
+        run = read([{"qid": "v_a#0", "answer": answer}, {"qid": "v_b#0", "answer": "3 - 9"}])
+        assert (windows(run), run.answers) == ({"v_a#0": [], "v_b#0": [(3, 9)]}, AnswerCounts(2, 1))
+        assert windows_of("9" * 400 + " - 5", windows_of_timechat) == []
 
     @given(st.floats(0, 9999).map(lambda time: round(time, 2)), st.floats(0, 9999).map(lambda time: round(time, 2)))
     def test_times_are_read_as_they_are_written(self, start: float, end: float):

@@ -181,6 +181,11 @@ class TestKnown:
             READERS[role](content, "f")
 
 
+@pytest.mark.parametrize("role", ["truth", "run"])
+def test_objects_nested_almost_without_end(role: str):
+    assert "is a JSON object of objects with the keys `a`" in refused(role, b'{"a":' * 900 + b"1" + b"}" * 900)
+
+
 @pytest.mark.parametrize(
     ("content", "kind"),
     [

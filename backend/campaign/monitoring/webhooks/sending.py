@@ -24,6 +24,7 @@ from backend import __version__
 from backend.campaign.monitoring.webhooks.model import LONGEST_URL
 from backend.core.errors import ProjectError
 from backend.core.messages import said
+from backend.core.text_files import visible
 
 SECRET_PREFIX = "whsec_"
 SECRET_BYTES = range(24, 65)
@@ -33,8 +34,12 @@ TOTAL_S = 20.0
 """The longest time for a request, however slowly the answer comes."""
 MOST_PLACES = 4
 """The most addresses of a name that are tried."""
+LONGEST_ERROR = 200
+"""The most characters that are kept of an error."""
 _PORTS = {"https": 443, "http": 80}
-_NAT64, _LOCAL_NAT64 = ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48")
+_NAT64, _GLOBAL = ip_network("64:ff9b::/96"), ip_network("2000::/3")
+_OF_CLOUDS = ip_network("192.0.0.0/24"), ip_network("168.63.129.16/32")
+"""Addresses with which machines at Oracle and at Azure ask for their own credentials."""
 
 
 class NotSent(Exception):
@@ -143,19 +148,22 @@ def send(url: str, secret: str, message_key: str, body: str, *, inside: Collecti
         "Connection": "close",
     }
     opened: list[socket.socket] = []
-    deadline = threading.Timer(TOTAL_S, _cut, [opened])
+    is_over = threading.Event()
+    deadline = threading.Timer(TOTAL_S, _cut, [opened, is_over])
     deadline.daemon = True
     deadline.start()
     try:
         target = target_of(url, inside)
         connection = http.client.HTTPConnection(target.host, target.port, timeout=ANSWER_S)
-        connection.sock = _connected(target, opened, is_inside=target.host in inside)
+        connection.sock = _connected(target, opened, is_over, is_inside=target.host in inside)
         connection.request("POST", target.path, body.encode(), {"Host": target.named, **headers})
         return connection.getresponse().status
     except ProjectError as refusal:
         raise NotSent(str(refusal)) from refusal
     except (OSError, UnicodeError, http.client.HTTPException) as error:
-        raise NotSent(said("no answer: {error}", error=str(error) or type(error).__name__)) from error
+        # The receiver may have chosen the text of the error.
+        words = visible(" ".join(str(error).split())[:LONGEST_ERROR])
+        raise NotSent(said("no answer: {error}", error=words or type(error).__name__)) from error
     finally:
         deadline.cancel()
         for each in opened:
@@ -176,13 +184,20 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
             within = IPv4Address(int(address) & 0xFFFFFFFF)
         if within is not None:
             return is_public(within)
-        if address in _LOCAL_NAT64:
+        if address not in _GLOBAL:  # Pythons differ in what they know of other networks
             return False
+    if any(address in network for network in _OF_CLOUDS):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _connected(target: Target, opened: list[socket.socket], *, is_inside: bool) -> socket.socket:
-    """Return a connection to an address of the target that was checked. All sockets are added to `opened`."""
+def _connected(
+    target: Target, opened: list[socket.socket], is_over: threading.Event, *, is_inside: bool
+) -> socket.socket:
+    """Return a connection to an address of the target that was checked.
+
+    Each socket is added to `opened` before anything waits for its answer, so that `_cut` finds it.
+    """
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     places = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     for place in places:
@@ -196,13 +211,23 @@ def _connected(target: Target, opened: list[socket.socket], *, is_inside: bool) 
             )
     error = OSError(f"{target.host} has no address")
     for place in places[:MOST_PLACES]:
+        if is_over.is_set():
+            break
         try:
             opened.append(socket.create_connection((place, target.port), timeout=ANSWER_S))
         except OSError as failure:
             error = failure
             continue
+        secure: ssl.SSLSocket | None = None
         if target.scheme == "https":
-            opened.append(ssl.create_default_context().wrap_socket(opened[-1], server_hostname=target.host))
+            secure = ssl.create_default_context().wrap_socket(
+                opened[-1], server_hostname=target.host, do_handshake_on_connect=False
+            )
+            opened.append(secure)
+        if is_over.is_set():  # `_cut` may have come before the socket was added
+            raise TimeoutError("timed out")
+        if secure:
+            secure.do_handshake()
         return opened[-1]
     raise error
 
@@ -221,7 +246,8 @@ def _may_reach(place: str) -> bool:
     return False
 
 
-def _cut(opened: list[socket.socket]) -> None:
+def _cut(opened: list[socket.socket], is_over: threading.Event) -> None:
+    is_over.set()
     for each in opened:
         with suppress(OSError):  # it is closed
-            each.shutdown(socket.SHUT_RDWR)
+            socket.socket.shutdown(each, socket.SHUT_RDWR)  # that of TLS would change what its thread works with

@@ -225,6 +225,8 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
     if not right or person is None or hashed is None or person.suspended:
         raise SignInRefused(REFUSED)
     with writing(project.store) as db:
+        if people.by_name(db, name.strip()) != account:  # suspended meanwhile, or with another password
+            raise SignInRefused(REFUSED)
         return new_session(db, person, now=now)
 
 

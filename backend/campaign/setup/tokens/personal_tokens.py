@@ -49,7 +49,15 @@ _NOBODYS_HASH = digest("")
 
 @signed_in
 def create_token(
-    project: Project, me: Lead | Annotator, password: str, name: str, scope: TokenScope, days: int, *, now: float
+    project: Project,
+    me: Lead | Annotator,
+    password: str,
+    name: str,
+    scope: TokenScope,
+    days: int,
+    *,
+    session: str | None = None,
+    now: float,
 ) -> tuple[PersonalToken, str]:
     """Make a token, and return (how lists show it, the token), which is the only time that it can be read.
 
@@ -63,10 +71,11 @@ def create_token(
         name: says what it is for. No other token of the person has this name.
         scope: what the token may do.
         days: the time for which it works, from 1 to `MOST_DAYS`.
+        session: the token of the session in which they make it, if any.
         now: seconds since 1970.
 
     Raises:
-        SignInRefused: the password is wrong.
+        SignInRefused: the password is wrong, or the session ended or the account changed while it was checked.
         ProjectError: the name or the time is refused, or the person has too many tokens.
     """
     account = people.by_name(project.store.db, me.name)
@@ -81,6 +90,10 @@ def create_token(
     key, secret = ("".join(secrets.choice(_SIGNS) for _ in range(length)) for length in (_KEY_LENGTH, _SECRET_LENGTH))
     text, token = f"rr_{key}_{secret}", PersonalToken(key, name, me, scope, now, now + days * DAY_S)
     with writing(project.store) as db:
+        # Check again: what ends a person's tokens meanwhile must end this one too.
+        is_over = session is not None and people.by_session(db, digest(session), now=now) is None
+        if is_over or people.by_name(db, me.name) != account:
+            raise SignInRefused(said("You are signed out: sign in again."))
         rows.forget_expired(db, until=now - LISTED_DAYS * DAY_S)
         others = rows.tokens(db, me.annotator_id)
         if any(other.name == name for other in others):

@@ -1,10 +1,14 @@
 """CBP (Wang et al., AAAI 2020): an object of results, with the predictions for each sentence `VIDEO-N`."""
 
+import re
+
 import msgspec
 
 from backend.core.captioned import query_id
 from backend.scoring.files.forms.form import RunForm, entries_by_key_under, run_of_times
 from backend.scoring.matching.columns import Run, Truth
+
+_NUMBER = re.compile(r"\d{1,9}")
 
 
 class _Prediction(msgspec.Struct):
@@ -23,7 +27,7 @@ def read_run(content: bytes, file: str, _truth: Truth | None) -> Run:
     queries = []
     for row, key, predictions in entries_by_key_under("results", list[_Prediction], content, file):
         video, _, number = key.rpartition("-")
-        name = query_id(video, int(number)) if number.isdecimal() else key
+        name = query_id(video, int(number)) if _NUMBER.fullmatch(number) else key
         queries.append((name, row, video, [(*found.timestamp, found.score) for found in predictions]))
     return run_of_times(queries, file)
 

@@ -10,7 +10,7 @@ from backend.scoring.files.forms.form import AnnotatedQuery, TruthForm, queries_
 
 FPS = 29.4
 """The frame rate of all videos of TACoS. The lines do not give it."""
-_LINE = re.compile(r"(\S+?)_(\d+)_(\d+):(.*)")
+_LINE = re.compile(r"(\S+?)_(\d{1,9})_(\d{1,9}):(.*)")
 
 
 def read(content: bytes, file: str) -> list[AnnotatedQuery]:

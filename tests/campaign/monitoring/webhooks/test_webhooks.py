@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import ip_address
@@ -333,33 +333,75 @@ class TestDelivery:
         assert KEPT_DELIVERIES <= len(kept) <= KEPT_DELIVERIES + 10
         assert len(receiver.got) == KEPT_DELIVERIES + 20
 
+    @pytest.mark.parametrize("scheme", ["http", "https"])
+    @pytest.mark.parametrize("silent_s", [0.0, 0.8], ids=["", "after an address that was silent until the time was up"])
     def test_an_address_that_drips_holds_nobody_up(
-        self, project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
+        self, project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch, scheme: str, silent_s: float
     ) -> None:
+        """Also one whose name has several addresses, of which the first takes all the time."""
         monkeypatch.setattr(sending, "TOTAL_S", 0.5)
+        places, connect = ["127.0.0.1"], socket.create_connection
+        if silent_s:
+            places.insert(0, "127.0.0.2")
+
+        def connected(place: tuple[str, int], **more: Any) -> socket.socket:
+            if place[0] == "127.0.0.2":
+                time.sleep(silent_s)
+                raise TimeoutError("timed out")
+            return connect(place, **more)
+
+        def resolve(host: str, port: int, *_: object, **__: object) -> list[Any]:
+            found = places if host == "hooks.internal" else [host]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (place, port)) for place in found]
+
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        monkeypatch.setattr(socket, "create_connection", connected)
         with closing(socket.create_server(("127.0.0.1", 0))) as server:
-            allow(project, "127.0.0.1")
+            server.settimeout(3)
+            allow(project, "hooks.internal")
             stop = threading.Event()
 
             def drip() -> None:
-                with server.accept()[0] as connection:
-                    connection.sendall(b"HTTP/1.1 ")
+                with suppress(OSError), server.accept()[0] as connection:
+                    # of TLS, the beginning of a message of the server that is 16 KiB long
+                    connection.sendall(b"HTTP/1.1 " if scheme == "http" else b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc")
                     while not stop.wait(0.05):
-                        try:
-                            connection.sendall(b"x")
-                        except OSError:
-                            return
+                        connection.sendall(b"x")
 
             thread = threading.Thread(target=drip)
             thread.start()
-            number, _ = add(project, f"http://127.0.0.1:{server.getsockname()[1]}/")
+            last = threading.Timer(8, stop.set)
+            last.start()
+            number, _ = add(project, f"{scheme}://hooks.internal:{server.getsockname()[1]}/")
             send_test(project, OPERATOR, number, now=NOW)
             began = time.monotonic()
             assert run(project, clock) == 0
             assert time.monotonic() - began < 5
             stop.set()
+            last.cancel()
             thread.join()
         assert "no answer" in list_deliveries(project, OPERATOR)[0].problem
+
+    def test_an_answer_that_is_none_is_told_in_a_few_visible_characters(self, project: Project, clock: Clock) -> None:
+        """A receiver chooses them: no database keeps NUL, and no terminal is to obey them."""
+        with closing(socket.create_server(("127.0.0.1", 0))) as server:
+            allow(project, "127.0.0.1")
+
+            def answer() -> None:
+                with server.accept()[0] as connection:
+                    connection.recv(10_000)
+                    connection.sendall(b"a\x00b\x1b[31m\x9b1m\r" + b"x" * 60_000 + b"\r\n\r\n")
+
+            thread = threading.Thread(target=answer)
+            thread.start()
+            number, _ = add(project, f"http://127.0.0.1:{server.getsockname()[1]}/")
+            send_test(project, OPERATOR, number, now=NOW)
+            assert run(project, clock) == 0
+            thread.join()
+        (sent,) = list_deliveries(project, OPERATOR)
+        assert sent.problem.startswith("no answer: a")
+        assert sent.problem.isprintable()
+        assert len(sent.problem) < 300
 
 
 class TestAddresses:
@@ -404,7 +446,8 @@ class TestAddresses:
             *("127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "localhost", "0.0.0.0", "0"),
             *("169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "224.0.0.1", "255.255.255.255"),
             *("[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[fe80::1]", "[fc00::1]", "[64:ff9b::7f00:1]"),
-            *("[2002:7f00:1::]", "[::127.0.0.1]", "[64:ff9b:1::1]"),
+            *("[2002:7f00:1::]", "[::127.0.0.1]", "[64:ff9b:1::1]", "[fec0::1]"),
+            *("192.0.0.192", "168.63.129.16"),  # of Oracle and Azure
         ],
     )
     def test_no_message_goes_to_this_machine_or_its_network(

@@ -104,6 +104,29 @@ def test_a_suspension_while_the_password_is_hashed_wins(
     assert sessions(judging) == 0
 
 
+@pytest.mark.parametrize("act", ["suspend", "new password"])
+def test_nobody_signs_in_who_may_no_more_once_the_password_is_checked(
+    judging: Judging, anna: Person, act: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a session would outlive what ends all others: it would work again after a reinstatement."""
+    project, matches = judging.project, permissions.password_matches
+    session = sign_in(project, anna.name, OLD, now=NOW)
+
+    def slow(hashed: str, password: str) -> bool:
+        monkeypatch.setattr(permissions, "password_matches", matches)
+        if act == "suspend":
+            suspend(project, judging.lead, anna.annotator_id, True, now=NOW)
+        else:
+            change_password(project, session, OLD, NEW, now=NOW)
+        return matches(hashed, password)
+
+    monkeypatch.setattr(permissions, "password_matches", slow)
+    before = sessions(judging)
+    with pytest.raises(SignInRefused, match="Name or password is wrong"):
+        sign_in(project, anna.name, OLD, now=NOW)
+    assert sessions(judging) == before - (act == "suspend")
+
+
 def test_signing_out_everywhere_ends_all_sessions_and_gives_the_seats_back(judging: Judging, anna: Person) -> None:
     project = judging.project
     here, elsewhere = (sign_in(project, anna.name, OLD, now=NOW) for _ in range(2))

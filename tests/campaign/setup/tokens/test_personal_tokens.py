@@ -15,6 +15,7 @@ from backend.campaign.judging.removal import remove_person
 from backend.campaign.judging.staffing import pause_person, sign_out, sign_out_everywhere, suspend
 from backend.campaign.nouns import OPERATOR, Lead, Person, Role
 from backend.campaign.review.status import review_counts
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people.accounts import accept_invitation, add_person, change_password, new_invitation
 from backend.campaign.setup.people.accounts import add_person_with_password as add
 from backend.campaign.setup.people.permissions import sign_in
@@ -173,6 +174,31 @@ def test_making_one_asks_for_the_password_of_whoever_has_one(project: Project, j
     (colleague, *_) = judging.annotators
     assert (has_password(project, ada), has_password(project, colleague)) == (True, False)
     create_token(project, colleague, "", "script", TokenScope.READ, 1, now=NOW)
+
+
+@pytest.mark.parametrize("act", ["suspend", "new password", "sign out everywhere", "remove"])
+def test_none_is_made_by_who_loses_their_tokens_while_the_password_is_checked(
+    project: Project, judging: Judging, ada: Person, act: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes a tenth of a second or more. A token made after it would outlive what ends all others."""
+    session, matches = sign_in(project, "Ada", PASSWORD, now=NOW), permissions.password_matches
+
+    def slow(hashed: str, password: str) -> bool:
+        monkeypatch.setattr(permissions, "password_matches", matches)
+        if act == "new password":
+            change_password(project, session, PASSWORD, NEWER, now=NOW)
+        elif act == "sign out everywhere":
+            sign_out_everywhere(project, session, now=NOW)
+        elif act == "remove":
+            remove_person(project, judging.lead, ada.annotator_id, now=NOW)
+        else:
+            suspend(project, judging.lead, ada.annotator_id, True, now=NOW)
+        return matches(hashed, password)
+
+    monkeypatch.setattr(permissions, "password_matches", slow)
+    with pytest.raises(SignInRefused, match="You are signed out"):
+        create_token(project, ada, PASSWORD, "script", TokenScope.ACT, 9, session=session, now=NOW)
+    assert list_tokens(project, OPERATOR) == []
 
 
 def test_everybody_revokes_their_own_and_leads_and_the_operator_anybodys(

@@ -356,6 +356,7 @@ def test_impossible_moments_are_repaired_as_asked(repair: Repair, queries: tuple
         ("sentence-table", "video,start,end,caption\nv,1,x,a\n,1,2,b\n", "f, row 2: has no video, no sentence, or"),
         ("youcook2", {"database": {"v": {"duration": 9, "annotations": [{"sentence": "x"}]}}}, "f: has no times"),
         ("tall-tacos", "s1-d2.avi_294_588:He cuts.\ns1-d2.avi:He washes.", "f, row 2: "),
+        ("tall-tacos", f"v_1_5:a\nv_{'9' * 400}_5:a\nv_1_{'9' * 5000}:a", "f, row 2: it does not have the form"),
         ("cbp-run", {"results": {"AB-0": [{"timestamp": [1], "score": 1}]}}, "f, row 1: "),
         (
             "ego4d-nlq-run",
@@ -372,6 +373,12 @@ def test_a_file_with_problems_is_refused_with_the_row(name: str, change: Any, me
     with pytest.raises(InputError) as caught:
         truth_file(content, "f") if isinstance(form, TruthForm) else run_file(content, "f")
     assert str(caught.value.problems[0]).startswith(message), str(caught.value)
+
+
+def test_a_number_with_thousands_of_digits_is_part_of_a_name() -> None:
+    key = f"AB-{'9' * 5000}"
+    run = run_file(written({"results": {key: [{"timestamp": [1, 2], "score": 1}]}}), "f")
+    assert run.queries == (key,)
 
 
 NEW = """

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -209,6 +210,14 @@ def test_a_video_that_stands_twice_is_refused_not_half_read() -> None:
     text = json.dumps(VIDEOS)
     twice = (text[:-1] + ", " + text[1:]).encode()
     assert refusal(lambda: parse("activitynet", twice, "f")) == ["f: 'one' occurs twice in one object"]
+
+
+def test_a_video_that_stands_twice_among_many_is_found_at_once() -> None:
+    entries = ", ".join(f'"v{n}": {json.dumps(VIDEOS["one"])}' for n in [*range(100_000), 7])
+    began = time.process_time()
+    message = refusal(lambda: parse("activitynet", f"{{{entries}}}".encode(), "f"))
+    assert message == ["f: 'v7' occurs twice in one object"]
+    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize(
