@@ -32,9 +32,10 @@ _RUNS = 5
 
 
 class Evaluation(dict[str, Any]):
-    """The scores of one run: a dict of `mean`, by key, and `per_query`, by query and key.
+    """The scores of one run, as a dict: `mean` has the means, and `per_query` the values of each query.
 
-    A key is, for example, `ndcg@10,0.5`. When an evaluation is printed, it shows the main values in at most ten lines.
+    `mean` maps a key such as `ndcg@10,0.5` to a mean. `per_query` maps a query id to the values of the query by key.
+    When an evaluation is printed, it shows the main values in at most ten lines.
     """
 
     def __init__(self, board: Scoreboard, by: Sequence[Breakdown] = ()) -> None:
