@@ -1,4 +1,4 @@
-"""Measures that a caller writes: functions of one query's predictions, given to `evaluate` beside names of measures.
+"""Let callers write their own measures: functions of one query's predictions that `evaluate` calls.
 
     def success(query, k, theta):
         "Whether one of the first K predictions reaches theta."
@@ -12,7 +12,8 @@ The first parameter gets a query as `QueryMatches`. The names of the other param
 - `theta` or `mu`: an IoU threshold. The function is called for each value of the option `theta` or `mu`.
 
 A parameter of another name needs a default. The function returns a number; higher is better. It is called only for
-queries with predictions. The option `missing` decides about the others. Values have keys such as `success@10,0.5`.
+queries with predictions. The option `missing` decides how queries without predictions count. Values have keys such as
+`success@10,0.5`.
 
 Any object that can be called like this is a measure too. These attributes of a function or an object are read:
 
@@ -57,9 +58,10 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class _PerQuery:
-    """Computes a measure by calling a function for every query, cut-off and threshold, as `Measure.compute`.
+    """Computes a caller's measure, by calling its function for every query, cut-off and threshold.
 
-    `level` is the function's parameter for the threshold: `theta`, `mu` or None.
+    It is used as the attribute `compute` of a `Measure`. `level` is the function's parameter for the IoU threshold:
+    `theta`, `mu` or None.
     """
 
     name: str
@@ -70,7 +72,10 @@ class _PerQuery:
     depth: int
 
     def __call__(self, matches: Matches, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
-        """Return the values, shape (cut-offs, thresholds, queries); an axis that the function lacks has length 1."""
+        """Return the values, shape (cut-offs, thresholds, queries).
+
+        If the function takes no cut-off or no threshold, that axis has length 1.
+        """
         chunk = MatchChunk(matches)
         depths = cutoffs if self.has_k else (self.depth,)
         values = np.zeros((len(depths), len(thresholds) or 1, matches.queries))
@@ -108,9 +113,10 @@ class _PerQuery:
 
 
 def read_measures(given: Iterable[AnyMeasure], problems: list[Problem]) -> tuple[list[str], dict[str, Measure]]:
-    """Return the names and keys to compute, and the measures that the caller wrote, by name.
+    """Return the names and keys of measures to compute, and the caller's own measures by name.
 
-    What is no measure is added to `problems`.
+    `given` mixes names, keys such as `ndcg@20,0.5`, and measures that the caller wrote. An item that is not a valid
+    measure is added to `problems`.
     """
     texts: list[str] = []
     own: dict[str, Measure] = {}
@@ -133,10 +139,10 @@ def read_measures(given: Iterable[AnyMeasure], problems: list[Problem]) -> tuple
 
 
 def _measure_of(given: object) -> Measure:
-    """Return what a caller wrote as a `Measure`; the module says which attributes are read.
+    """Return a function or callable object of the caller as a `Measure`.
 
     Raises:
-        ValueError: it is no measure; the message says why.
+        ValueError: it cannot be used as a measure; the message says why.
     """
     if isinstance(given, type) or not callable(given):
         raise ValueError(said("{given} is no measure; give a name, a function or a callable object", given=repr(given)))
@@ -166,10 +172,10 @@ def _measure_of(given: object) -> Measure:
 
 
 def _parameters(given: Callable[..., Any], name: str) -> set[str]:
-    """Return which of `k`, `theta` and `mu` a function takes beside the query.
+    """Return which of the parameters `k`, `theta` and `mu` a measure's function has.
 
     Raises:
-        ValueError: it cannot be called with a query and these.
+        ValueError: the function does not take a query first, or needs other parameters, or takes both `theta` and `mu`.
     """
     kinds = inspect.Parameter
     try:
@@ -189,7 +195,7 @@ def _parameters(given: Callable[..., Any], name: str) -> set[str]:
 
 
 def describe(measure: Measure) -> dict[str, Any]:
-    """Return what tables must know of a caller's measure, as JSON can hold it."""
+    """Return a caller's measure as a JSON object with all that tables show of it, such as its title and upper bound."""
     threshold = measure.threshold
     return {
         "title": measure.short,
@@ -202,7 +208,10 @@ def describe(measure: Measure) -> dict[str, Any]:
 
 
 def described(name: str, facts: Mapping[str, Any]) -> Measure:
-    """Return the measure that `describe` described, which can name and format values, but not compute them."""
+    """Return the measure `name` from the object that `describe` made of it.
+
+    The result can name and format values. It cannot compute them, because JSON does not hold the caller's function.
+    """
     threshold = None
     if facts["threshold"]:
         symbol, compare, values, averaged = facts["threshold"]

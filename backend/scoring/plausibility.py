@@ -1,4 +1,4 @@
-"""Warn of predictions that are probably mistakes: behind the end of a video, not in seconds, or of unknown videos.
+"""Warn of predictions that are probably mistakes: after the end of a video, not in seconds, or of unknown videos.
 
 The durations and names of videos are those that the truth holds.
 """
@@ -22,7 +22,7 @@ _MUCH = 5
 
 
 def add_video_facts(truth: Truth, videos: VideoMap | None) -> Truth:
-    """Return the truth with the names and durations of the video map added; unchanged if `videos` is None."""
+    """Return the truth with the names and durations of `videos` added; unchanged if `videos` is None."""
     if videos is None:
         return truth
     return replace(truth, catalogue=frozenset(videos.values()), durations={**truth.durations, **videos.durations})
@@ -96,9 +96,10 @@ def _with_first(run: Run, what: str, at: int, example: str) -> str:
 
 
 def _unit(end_s: Floats, lasts_s: Floats) -> str:
-    """Return the unit that these end times seem to be in (frames or milliseconds), or "" if no unit explains them.
+    """Return the unit that end times seem to be in (frames or milliseconds), or an empty text if neither explains them.
 
-    Most times in frames are below 60 times the duration; times in milliseconds are far above.
+    `end_s` are end times that lie after their video's end, read as seconds. `lasts_s` are the videos' durations in
+    seconds.
     """
     most = max(rate for least, rate in _FRAMES if len(end_s) >= least)
     if np.mean(end_s <= most * (lasts_s + SLACK_S)) >= _MOST:

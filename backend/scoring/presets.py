@@ -1,8 +1,9 @@
-"""Define the conventions on which the paper and the published evaluator of TVR-Ranking differ, and two presets of them.
+"""Define the options that can change a score, and two presets: sets of values for all of these options.
 
-`paper` is the formula of the paper: linear gain, IoU >= mu, exact arithmetic, and every query of the truth counts.
-`tvr-ranking` is the published function, bit for bit: gain 2**rel - 1, IoU > mu, float64, and an average over the
-queries that the run holds. An option that you give overrides its preset.
+The paper and the published evaluator of TVR-Ranking compute NDCG in different ways. Preset `paper` is the formula of
+the paper: linear gain, IoU >= mu, exact arithmetic, and every query of the truth counts. Preset `tvr-ranking` gives the
+evaluator's numbers, bit for bit: gain 2**rel - 1, IoU > mu, float64, and an average over the queries that the run
+holds. An option that you give overrides its preset.
 """
 
 import math
@@ -127,7 +128,11 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
 
 
 def _number(convert: Callable[[Any], float], accepts: Callable[[float], bool], words: str) -> Callable[[object], float]:
-    """Return a function that reads a number; `words` says which numbers it accepts."""
+    """Return a function that reads a number, or raises a ValueError that calls for `words`.
+
+    `convert` makes a number of a value, and `accepts` says whether the number is allowed. `words` describes the allowed
+    numbers.
+    """
 
     def read(value: object) -> float:
         try:
@@ -158,9 +163,10 @@ READERS: Mapping[str, Callable[[object], Any]] = {
 class Settings:
     """The preset, measures, cut-offs and thresholds of one evaluation, all checked.
 
-    `mu` and `theta` are the IoU thresholds of measures with and without graded relevance. `asked` has the values that
-    the caller wants, such as `ndcg@20,0.5`; None means all. `notes` says which measures the caller asked for by another
-    name.
+    `mu` and `theta` are the IoU thresholds of measures with and without graded relevance. `asked` has the keys of the
+    values that the caller wants, such as `ndcg@20,0.5`; None means all. `own` has the measures that the caller wrote.
+    `any_grade` tells whether the truth may have relevances other than 0 to 4. `notes` says which measures the caller
+    asked for by another name.
     """
 
     preset: str
@@ -187,7 +193,7 @@ class Settings:
 
     @property
     def depth(self) -> int:
-        """How many of each query's first predictions the measures of this evaluation look at, at most."""
+        """The number of predictions of each query, from rank 1 on, that the deepest measure of this evaluation uses."""
         return max(*self.k, *map(self._depth_of, self.family))
 
     def _depth_of(self, measure: Measure) -> int:
@@ -247,12 +253,13 @@ def settle(
 ) -> Settings:
     """Check the options that a caller gave, and fill in the rest from the preset.
 
-    `measures` are names, or keys such as `ndcg@20,0.5`, which choose one value whatever `k`, `mu` and `theta` are, or
-    measures that the caller wrote (see `own_measures`). By default preset `paper` has the usual measures. `tvr-ranking`
-    has only NDCG, the one measure of the published function. Other measures in that preset follow its other conventions
-    (gain, arithmetic, missing queries).
+    A measure can be given by its name, or as one written by the caller (see `own_measures`). A key such as
+    `ndcg@20,0.5` asks for one value, whatever `k`, `mu` and `theta` are. By default preset `paper` has the usual
+    measures, and `tvr-ranking` has only NDCG. Other measures can be computed in `tvr-ranking` too, with its options for
+    gain, arithmetic and missing queries.
 
-    If `options` name the gain, the truth may have any relevance from 0 to 1000, and `min_relevance` any above 0.
+    If `options` name the gain, the truth may have any relevance from 0 to 1000, and `min_relevance` may be any number
+    above 0, up to 1000.
 
     Raises:
         InputError: names every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
@@ -340,7 +347,11 @@ def _cutoffs(values: Iterable[SupportsIndex] | SupportsIndex, problems: list[Pro
 
 
 def _least(value: object, any_grade: bool, problems: list[Problem]) -> float:
-    """Return the lowest relevance that counts as relevant, as a whole number if it is one."""
+    """Return the option `min_relevance`, the lowest relevance that counts as relevant, after a check.
+
+    The value must be 1 to 4 or, if `any_grade` is true, any number above 0 up to 1000. Otherwise a problem is added to
+    `problems`, and the result is 1. Whole numbers are returned as int.
+    """
     if any_grade and isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= HIGHEST_GRADE:
         return int(value) if value == int(value) else value
     if not isinstance(value, bool) and value in range(1, HIGHEST_RELEVANCE + 1):

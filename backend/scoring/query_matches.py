@@ -1,4 +1,4 @@
-"""What a measure that a caller wrote sees of one query: its predictions, its truth moments, and how they match.
+"""Show one query to a measure that a caller wrote: its predictions, its truth moments, and how they match.
 
 `own_measures` calls such a measure for each query.
 """
@@ -15,7 +15,7 @@ from backend.scoring.matching.greedy import settle_pairs
 
 
 class MatchChunk:
-    """The matches of the queries that are scored together."""
+    """The matches of predictions with truth moments, for several queries that are scored together."""
 
     def __init__(self, matches: Matches) -> None:
         if matches.origin is None:
@@ -28,7 +28,7 @@ class MatchChunk:
         self._taken: dict[float, tuple[Indices, Indices]] = {}
 
     def taken(self, mu: float) -> tuple[Indices, Indices]:
-        """Return the predictions that are matched at mu, and the truth moment of each."""
+        """Return the indices of the predictions matched at the IoU threshold mu, and of the truth moment of each."""
         if mu not in self._taken:
             self._taken[mu] = settle_pairs(self.matches.pairs, [mu], strict=self.matches.strict)[0]
         return self._taken[mu]
@@ -55,7 +55,7 @@ class QueryMatches:
     """
 
     def __init__(self, query: QueryKey, number: int, chunk: MatchChunk, size: int) -> None:
-        """Take the first `size` predictions of the query with this number in the chunk."""
+        """Take the first `size` predictions of the query with index `number` in `chunk`."""
         self.query = query
         self.min_relevance = chunk.matches.min_relevance
         self._number, self._chunk = number, chunk
@@ -151,7 +151,7 @@ class QueryMatches:
 
     @cached_property
     def _moments(self) -> slice:
-        """The positions of the truth moments in the index."""
+        """The positions of the query's truth moments in the index of all truth moments."""
         index, number = self._origin.index, int(self._origin.truth_query[self._number])
         low, high = np.searchsorted(index.group_key, (number * index.videos, (number + 1) * index.videos))
         return slice(int(self._chunk.edges[low]), int(self._chunk.edges[high]))

@@ -22,10 +22,11 @@ HIGHEST_K = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The measures, cut-offs and thresholds that cover all values that the caller wants; each measure is named once.
+    """What to compute: the measures, cut-offs and thresholds that cover all values that the caller asked for.
 
-    `keys` are the wanted values, such as `ndcg@20,0.5`, in the caller's order. It is None for all values of all these
-    measures. `notes` says which measures were asked for by another name.
+    `keys` are the values that the caller asked for, such as `ndcg@20,0.5`, in the caller's order. It is None if all
+    values of these measures are wanted. Each measure is named once. `notes` says which measures were asked for by
+    another name.
     """
 
     measures: tuple[str, ...]
@@ -104,7 +105,10 @@ def read_asked(
 
 
 def _request(text: str, strict: bool, problems: list[Problem], own: Mapping[str, Measure]) -> _Request | None:
-    """Read one name or key; return None if it cannot be used."""
+    """Read the name of a measure, or a key such as `ndcg@20,0.5`. If it is faulty, add a problem and return None.
+
+    `strict` says whether thresholds must lie in (0, 1]. `own` are the measures that the caller wrote, by name.
+    """
     name, at, rest = text.partition("@")
     (proper,), _ = family.proper_names([name])
     measure = own.get(name) or family.MEASURES.get(proper)
@@ -133,10 +137,11 @@ def _request(text: str, strict: bool, problems: list[Problem], own: Mapping[str,
 
 
 class Key(NamedTuple):
-    """The parts of a key, the name of one value; None for a part that the measure does not have.
+    """The parts of a key such as `ndcg@20,0.5`, which names one value of an evaluation.
 
-    `measure` is the name of the measure, `k` the rank cut-off, and `threshold` the IoU threshold, a number in (0, 1] or
-    `avg`. As text it is the key: `str(Key("ndcg", 20, 0.5))` is `ndcg@20,0.5`.
+    `measure` is the name of the measure, `k` the rank cut-off, and `threshold` the IoU threshold: a number in (0, 1] or
+    `avg`. A part that the measure does not have is None. As text it is the key: `str(Key("ndcg", 20, 0.5))` is
+    `ndcg@20,0.5`.
     """
 
     measure: str
@@ -197,10 +202,10 @@ def _keys(request: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, .
 
 
 def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int, ...]:
-    """Return the cut-offs to compute: those that keys such as `ndcg@20,0.5` ask for, after the default ones if needed.
+    """Return the cut-offs to compute for what a caller asks for, each once.
 
-    `usual` are the default ones. They are needed if a measure with cut-offs is given by name alone, or if no key has a
-    cut-off.
+    They are the cut-offs in keys such as `ndcg@20,0.5`. The default cut-offs, `usual`, come first if a measure with
+    cut-offs is asked for by name alone. They are also used if no key has a cut-off.
     """
     own = [request.k for request in requests if request.k is not None]
     by_name = any(request.measure.depth is None and request.k is None for request in requests)
@@ -208,10 +213,10 @@ def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int,
 
 
 def _levels(name: str, usual: tuple[float, ...], requests: Sequence[_Request]) -> tuple[float, ...]:
-    """Return the thresholds to compute for measures that use the option `name` (`mu` or `theta`).
+    """Return the thresholds to compute for the measures that use the option `name` (`mu` or `theta`), each once.
 
-    These are the thresholds that keys such as `ndcg@20,0.5` ask for. The default ones, `usual`, come before them if a
-    measure is given without a threshold, or if no key has one.
+    They are the thresholds in keys such as `ndcg@20,0.5`. The default thresholds, `usual`, come first if such a measure
+    is asked for without a threshold. They are also used if no key has a threshold.
     """
     ours = [request for request in requests if request.measure.threshold and request.measure.threshold.values == name]
     own = [level for request in ours for level in request.levels or () if level != AVERAGE]

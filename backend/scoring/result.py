@@ -32,9 +32,10 @@ _RUNS = 5
 
 
 class Evaluation(dict[str, Any]):
-    """The scores of one run: a dict of `mean`, by key, and `per_query`, by query and key.
+    """The scores of one run, as a dict: `mean` has the means, and `per_query` the values of each query.
 
-    A key is, for example, `ndcg@10,0.5`. When an evaluation is printed, it shows the main values in at most ten lines.
+    `mean` maps a key such as `ndcg@10,0.5` to a mean. `per_query` maps a query id to the values of the query by key.
+    When an evaluation is printed, it shows the main values in at most ten lines.
     """
 
     def __init__(self, board: Scoreboard, by: Sequence[Breakdown] = ()) -> None:
@@ -79,7 +80,8 @@ class Evaluation(dict[str, Any]):
     def to_frame(self, *, by: AnyGroups | None = None) -> "DataFrame":
         """Return a pandas data frame with a row for each query and a column for each key.
 
-        With `by`, as for `evaluate`, it has a row for each group of queries: how many count, and their means.
+        If `by` groups the queries, as in `evaluate`, there is a row for each group instead. It has the number of
+        queries that count and their means.
         """
         if by is not None:
             return _frame_of_groups(self._board, self._board.breakdown(by)).droplevel("run")
@@ -189,11 +191,15 @@ class Evaluations(Mapping[str, Evaluation]):
     ) -> "DataFrame":
         """Return a pandas data frame of the means, with a row for each run and a column for each key.
 
+        Each argument chooses other rows instead. Give at most one of them.
+
         Args:
             per_query: whether to have a row for each run and query that counts.
-            by: groups of queries, as for `evaluate`, to have a row for each run and group: how many queries count, and
-                their means. Intervals of groups follow as columns `KEY low` and `KEY high`, if they were asked for.
-            differences: whether to have a row for each comparison of two runs and key instead; see `differences`.
+            by: groups of queries, as for `evaluate`, to have a row for each run and group. It has the number of queries
+                that count and their means. If intervals of the groups were asked for, columns `KEY low` and `KEY high`
+                follow.
+            differences: whether to have a row for each key and comparison of two runs. Its columns are explained at the
+                property `differences`.
         """
         _require_pandas()
         import pandas as pd
@@ -287,7 +293,7 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
 def _frame_of_groups(board: Scoreboard, part: Breakdown, entries: Sequence[Mapping[str, Any]] = ()) -> "DataFrame":
     """Return a data frame with a row for each run and group of queries.
 
-    `entries` are the runs of a summary that has this breakdown, perhaps with intervals of its groups.
+    `part` defines the groups. `entries` are the runs in a summary with these groups; intervals are taken from there.
     """
     _require_pandas()
     import pandas as pd
@@ -348,7 +354,7 @@ def _warnings(board: Scoreboard) -> tuple[str, ...]:
 
 
 def _answered(board: Scoreboard, run: ScoredRun) -> str:
-    """Return how many queries the run answers, and what happens to the others."""
+    """Return a text that says how many queries the run answers, and whether the others count 0 or are left out."""
     total, lacking, counted = len(board.queries), len(run.ranked.missing), len(run.query)
     if lacking:
         missing = board.options.get("missing", PRESETS[board.settings.preset].missing)

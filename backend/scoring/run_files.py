@@ -41,9 +41,10 @@ class RunFile:
 
 @dataclass(frozen=True, slots=True)
 class RunList:
-    """Runs with the truth of each split; without splits there is one split, with an empty name.
+    """The runs to score, and the truth file of each split (such as `val` and `test`).
 
-    `truths` is empty if the list names none. `variant_title` is the title of the column of variants.
+    Without splits, `splits` has one empty name. `truths` maps a split to its truth file; it is empty if the list names
+    none. `variant_title` is the title of the column of variants.
     """
 
     runs: tuple[RunFile, ...]
@@ -159,7 +160,9 @@ def read_run_list(path: Path | str) -> RunList:
 
 
 def resolve_releases(runs: RunList) -> RunList:
-    """Return the list with each release folder replaced by the truth file in it, `val.json` or `test.json`.
+    """Return the list with each folder of a release replaced by the truth file in it, `val.json` or `test.json`.
+
+    A release is a folder of published judgements, with a truth file for each split.
 
     Raises:
         InputError: a folder is no release, or lacks the truth of a split.

@@ -1,4 +1,4 @@
-"""Score many runs against one graded truth, and keep what is needed to explain the scores.
+"""Score many runs against one graded truth, and answer questions about the scores, such as why moments were missed.
 
 Reads and writes nothing; `scored_files` reads files.
 """
@@ -37,8 +37,8 @@ class ScoredRun:
         query: the index in the truth of each query that counts, shape (N,).
         values: its values, a row for each key such as `ndcg@20,0.5`, shape (len(settings.keys), N).
         means: the mean of each value, by key.
-        judged: the share of its first K predictions that show a graded moment, as `{"judged@K,mu": share}`. Empty if
-            the truth was not pooled.
+        judged: the share of its first K predictions that show a graded moment, as `{"judged@K,mu": share}`. Empty if it
+            was not computed.
         upper_bound: whether it uses information that no competing system has, so that it is never ranked.
     """
 
@@ -59,10 +59,10 @@ class ScoredRun:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an evaluation by a benchmark or in pools of videos adds to the summary of its scores.
+    """Additions to the summary of scores, made by an evaluation by a benchmark or in pools of videos.
 
-    `options` are added to the options of the preset, `facts` to the summary itself, and `notes` to its notes. `of_run`
-    has the entries to add to each run, by the run's name.
+    `options` are shown with the options of the preset, and `notes` with its notes. `facts` are entries of the summary
+    itself. `of_run` has the entries to add to each run, by the run's name.
     """
 
     options: Mapping[str, str | bool | float] = field(default_factory=dict)
@@ -188,7 +188,13 @@ class Scoreboard:
         return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
 
     def breakdown(self, by: AnyGroups, *, option: str = "by") -> Breakdown:
-        """Return the truth's queries in groups by one property; `break_down` explains the arguments."""
+        """Return the truth's queries in groups by one property, such as `duration`, or by the caller's own mapping.
+
+        `option` is the name of the argument that the caller gave, for messages.
+
+        Raises:
+            InputError: there is no such property, or a query has no group.
+        """
         return break_down(by, self.key.truth, self.settings.min_relevance, option=option)
 
     def summary(self, by: Sequence[AnyGroups | Breakdown] = (), *, errors: bool = False) -> dict[str, Any]:
@@ -296,8 +302,8 @@ def score_runs(
         runs: the predictions of each run, by its name.
         settings: the settings of the evaluation.
         narrowing: selects the predictions that count, for example those in a query's pool of videos. None keeps all.
-        part: whether each run is what is left after removing predictions. A query without predictions in it then scores
-            0, and is not missing.
+        part: whether each run is only a part of a run, from which the caller has removed predictions. A query without
+            predictions then scores 0, instead of being treated as missing.
         where: where the runs are scored, for example in several processes.
         progress: called with the name of the step, how much of it is done, and its total.
 

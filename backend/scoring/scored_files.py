@@ -79,7 +79,8 @@ def score_files(
         benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions; options that are given override its own.
         also: measures to compute beside the figures of the benchmark.
-        others: truths of other splits. A refusal of a run that shares no query with the truth says which of them fits.
+        others: truths of other splits. If a run shares no query with the truth, the error names the truth among these
+            that fits.
         where: where run files are read and, except with pools and benchmarks, scored.
         progress: called with the name of the step, how much of it is done, and its total.
         **options: see `backend.scoring.evaluate.evaluate`.
@@ -166,11 +167,15 @@ def score_files(
 def _read(
     shared: tuple[Callable[..., Run], Mapping[int, str] | None, Truth | None], path: Path
 ) -> tuple[Run | None, list[Problem], list[PartlyRead]]:
-    """Read one run file. Several can be read at the same time, by different workers.
+    """Read one run file. Worker processes call this.
 
-    Return the run, None if the file was refused, and the problems of the file. The last list has the error itself if it
-    holds a part that could be read. `shared` has what all files need: the function that reads a run, the names of
-    videos by index, and the truth.
+    Args:
+        shared: the function that reads a run, the names of videos by index, and the truth; the same for all files.
+        path: the file.
+
+    Returns:
+        The run, or None if the file was refused; the problems of the file; and errors about files of which a part could
+        be read, each with this part.
     """
     reader, names, truth = shared
     problems: list[Problem] = []
@@ -240,11 +245,11 @@ def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile],
 
     Returns:
         `{"preset", "options", "focus", "truth": {"queries", "moments"}, "runs": [{"name", "queries", "counted",
-        "missing", "measures"}], "warnings"}`. `options` are those that differ from the preset. `missing` has the ids of
-        truth queries that the run lacks, as the truth file writes them, and `queries` the number of those that it has.
-        `counted` is the number of queries in its means. `notes` is added if measures were asked for by other names.
-        If each query is searched in its own pool of videos, `pool` and each run's `outside_pool` (and `own_video`) are
-        added, see `score_in_pools`.
+        "missing", "measures"}], "warnings"}`. `options` are those that differ from the preset. In a run, `missing` has
+        the ids of the truth's queries that the run lacks, as the truth file writes them. `queries` is the number of the
+        truth's queries that the run has, and `counted` the number of queries in its means. `notes` is added if measures
+        were asked for by other names. If each query is searched in its own pool of videos, `pool` and each run's
+        `outside_pool` (and `own_video`) are added, see `score_in_pools`.
 
     Raises:
         InputError: lists the problems of all files. Nothing is scored then.

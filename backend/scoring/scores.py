@@ -82,10 +82,10 @@ class Narrowing(Protocol):
 class RankedRun:
     """A run's predictions in rank order, cut at the highest K, for queries of the truth.
 
-    `truth_query` is the index in the truth of each query of the run, -1 for ignored ones. `truth_video` is the index in
-    the truth of each prediction's video. `missing` has the indices of the truth's queries that the run lacks.
-    `correctly_empty` has the indices of those that it is right to leave without predictions; with
-    `no_relevant=correct_empty` they score 1.
+    `truth_query` is the index in the truth of each query of the run, -1 for a query that the truth lacks. `truth_video`
+    is the index in the truth of each prediction's video. `missing` has the indices of the truth's queries that the run
+    lacks. It leaves out queries without relevant moments if `no_relevant` is `correct_empty`. These are in
+    `correctly_empty`: an empty answer is right for them and scores 1.
     """
 
     run: Run
@@ -101,8 +101,8 @@ class Scores:
     """The values of N queries, in [0, 1] except for DCG@K: `values` has shape (len(settings.keys), N).
 
     Each row belongs to one of `settings.keys`, such as `ndcg@20,0.5`. `query` has the index of each query in the truth,
-    shape (N,). `beside` has the values of the additional key that `score` was asked for, shape (N,). It is None if
-    there is no such key.
+    shape (N,). `beside`, shape (N,), has the values of one more measure, if `score` was asked for it; otherwise it is
+    None.
     """
 
     query: Indices
@@ -197,8 +197,8 @@ def prepare_run(
         settings: the settings of the evaluation.
         narrowing: selects the predictions that count, for example those in a query's pool of videos. None keeps all. A
             query whose predictions are all removed scores 0.
-        part: whether `run` is what is left after removing predictions. A query without predictions in it then scores 0,
-            and is not missing.
+        part: whether `run` is only a part of a run, from which the caller has removed predictions. A query without
+            predictions then scores 0, instead of being treated as missing.
 
     Raises:
         InputError: lists every prediction and query that the conventions do not allow.
@@ -306,8 +306,10 @@ def prepare_run(
 def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | None = None) -> Scores:
     """Return the values of all measures for every query that counts.
 
-    The queries are in the order of the run. Missing queries follow if they count 0, then correctly empty ones, which
-    score 1. `beside` is one more value to compute, such as `judged@20,0.5`, of a measure with a cut-off and a
+    First come the queries of the run, in its order. Then come missing queries, if they count 0. Queries that the run
+    rightly leaves empty come last and score 1.
+
+    `beside` is the key of one more value to compute, such as `judged@20,0.5`. Its measure must have a cut-off and a
     threshold. This costs less than adding the measure to `settings`.
     """
     options = settings.conventions
@@ -394,11 +396,20 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
 def _admit(
     spans: AnySpans, times: dict[int, str], must: dict[int, str], settings: Settings
 ) -> tuple[AnySpans, list[str]]:
-    """Apply the option `invalid` to moments with problems; return the moments that are left, and the warnings.
+    """Refuse, leave out or keep moments with problems, as the option `invalid` says.
 
-    `times` and `must` map positions of moments to their problems. `times` has impossible starts and ends, and `must`
-    has other invalid values. If `invalid` is `error`, all problems are refused. If it is `skip`, these moments are left
-    out. If it is `zero`, problems in `must` are refused, and moments with impossible times are kept.
+    Args:
+        spans: the moments.
+        times: the problems of moments with an impossible start or end, by position.
+        must: the problems of moments with other invalid values, by position.
+        settings: the settings of the evaluation. If `invalid` is `skip`, all these moments are left out. If it is
+            `zero`, those in `times` are kept.
+
+    Returns:
+        The moments that are left, and the warnings.
+
+    Raises:
+        InputError: `invalid` is `error` and there are problems, or it is `zero` and there are some in `must`.
     """
     invalid = settings.conventions.invalid
     refused = {"error": times | must, "skip": {}, "zero": must}[invalid]
@@ -419,9 +430,9 @@ def _admit(
 
 
 def _relevance_problems(truth: Truth, settings: Settings) -> dict[int, str]:
-    """Return what is wrong with the relevance of moments, by position.
+    """Return what is wrong with the relevance of moments: messages by position.
 
-    The first message about a relevance that would do with a named gain says so.
+    Some relevances, such as 0.5, are only allowed if the caller names the gain. The first message about one says so.
     """
     faults = truth.relevance_problems(any_grade=settings.any_grade)
     lasting = truth.relevance_problems(any_grade=True) if faults else {}
@@ -437,7 +448,7 @@ def _relevance_problems(truth: Truth, settings: Settings) -> dict[int, str]:
 
 
 def _durations(truth: Truth, settings: Settings) -> Floats:
-    """Return the duration of each of the truth's videos, NaN if it is not known; nothing if no measure needs it.
+    """Return the duration of each of the truth's videos in seconds, NaN if unknown; empty if no measure needs it.
 
     Raises:
         InputError: a video with a relevant moment has no duration; the message says how to give durations.
@@ -460,7 +471,7 @@ def _durations(truth: Truth, settings: Settings) -> Floats:
 
 
 def _no_shared_query(run: Run, truth: Truth) -> str:
-    """Return the message that a truth has none of a run's queries, with an id of each so that a person can compare."""
+    """Return the message that run and truth have no query in common, with one query id of each for comparison."""
     return said(
         "{file} has 0 of this run's {n:,} query ids, which are those of another split or data set: the run has {mine},"
         " the truth has {theirs}",

@@ -3,20 +3,24 @@
     NCxIoU@K = sum over k = 1..K of p(k) * max(r(1), ..., r(k))
 
 Source: Togashi et al., AxIoU, CVPR 2022, section 4.1, after the normalised cumulative utility of Sakai and Robertson.
-p(k) is the probability that a person stops reading at rank k; they then have the best moment up to there. AxIoU@K is
-the case p(k) = 1/K. The option `abandonment` chooses p(k):
+p(k) is the probability that a person stops reading at rank k. The person then has the best moment of ranks 1..k.
+AxIoU@K is the case p(k) = 1/K. The option `abandonment` chooses p(k):
 
-- `err` (default), as in the expected reciprocal rank: p(k) = r(k) * (1 - r(1)) * ... * (1 - r(k - 1)). The IoU is the
-  probability that a moment satisfies the person;
+- `err` (default), as in the expected reciprocal rank: p(k) = r(k) * (1 - r(1)) * ... * (1 - r(k - 1)). A person who
+  reads a prediction stops there with a probability equal to its IoU;
 - `uniform`: AxIoU@K;
 - probabilities of ranks 1, 2, ..., such as `0.5,0.3,0.2`.
 
-If p(k) does not depend on the list, the measure satisfies INV-k, and also MON-k as long as some people reach rank k.
-With `err` it violates both. r(j) is the highest IoU of the j-th prediction with a truth moment of its query and video
-whose relevance is at least `min_relevance`.
+r(j) is the highest IoU of the j-th prediction with a truth moment of its query and video whose relevance is at least
+`min_relevance`.
+
+The AxIoU paper has two axioms about replacing the prediction at rank k. INV-k: if neither the old nor the new
+prediction is better than those before it, the value stays. MON-k: if the new one is better than the old one and all
+before it, the value rises. With fixed p(k), INV-k holds, and MON-k too if some people reach rank k. With `err` neither
+holds.
 
 Edge cases: a list shorter than K is filled up: the maximum stays, and with `err` nobody stops at an added rank. People
-who stop nowhere within K add 0. A query without predictions or without relevant moments scores 0.
+who read on after rank K add 0. A query without predictions or without relevant moments scores 0.
 
 Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6. With `err` people stop with probabilities .2,
 .8 * .6 and .8 * .4 * .4, so the value is .04 + .288 + .0768. With 0.5,0.3,0.2 it is .1 + .18 + .12.
@@ -39,7 +43,10 @@ from backend.scoring.measure import Measure
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
-    """Return NCxIoU for each cut-off and query, shape (cut-offs, 1, queries), in [0, 1]."""
+    """Return the value of NCxIoU for each cut-off and query, in [0, 1], shape (cut-offs, 1, queries).
+
+    NCxIoU is the expected best IoU at the rank where a person stops reading.
+    """
     values = np.empty((len(cutoffs), 1, matches.queries))
     for k, row in zip(cutoffs, values[:, 0], strict=True):
         stops, later = _stops(matches, k)
@@ -48,9 +55,10 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) ->
 
 
 def _stops(matches: Matches, k: int) -> tuple[Floats, Floats]:
-    """Return the probability of stopping at each prediction, shape (P,), and beyond the list of each query, shape (Q,).
+    """Return how likely a reader is to stop at each prediction (P,), or after each query's last prediction (Q,).
 
-    Only ranks up to `k` count. So the probability beyond a list is 0 unless the list is shorter than `k`.
+    A reader who goes on after the last prediction may still stop at an empty rank up to `k`. The second array has the
+    probability of this. It is 0 for a list of at least `k` predictions.
     """
     if matches.abandonment == ERR:
         return stop_chances(matches.query, matches.rank, matches.iou, matches.queries), np.zeros(matches.queries)

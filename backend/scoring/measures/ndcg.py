@@ -3,10 +3,10 @@
     DCG@K  = sum over ranks k = 1..K of gain(rel_k) / log2(k + 1)
     NDCG@K = DCG@K of the run / DCG@K of the ideal ranking
 
-Source: Liang et al., TVR-Ranking, section 4. rel_k is the relevance of the truth moment that is matched to
-the prediction at rank k (see `matching`), or 0 if none is. The ideal ranking holds the K highest relevances of the
-query's whole truth, matched or not. The paper's gain is the relevance itself (`linear`); the published
-evaluator's is 2**rel - 1 (`exp2`).
+Source: Liang et al., TVR-Ranking, section 4. Predictions are matched one-to-one with truth moments whose IoU is at
+least the threshold mu (see `matching`). rel_k is the relevance of the truth moment matched to the prediction at rank
+k, or 0 if there is none. The ideal ranking holds the K highest relevances of the query's whole truth, matched or not.
+The paper's gain is the relevance itself (`linear`). The evaluator published with TVR-Ranking uses 2**rel - 1 (`exp2`).
 
 Edge cases: a query without relevant moments has ideal DCG 0 and NDCG 0. Ranks beyond the end of a short list add
 nothing.
@@ -52,8 +52,13 @@ def dcg(
 ) -> Floats:
     """Return the discounted cumulative gain of ranked moments, shape (cut-offs, queries).
 
-    `gain` converts `relevance` to gains: `linear` (unchanged), `exp2` (2**relevance - 1), or a gain of the caller's
-    own. The other arguments are those of `discounted`.
+    Args:
+        query: the index of each moment's query.
+        rank: the rank of each moment in its query, counting from 0.
+        relevance: the relevance of each moment.
+        queries: the number of queries.
+        cutoffs: the values of K, each at least 1.
+        gain: converts relevance to gain: `linear` (unchanged), `exp2` (2**relevance - 1), or the caller's own.
     """
     return discounted(query, rank, gains_of(relevance, gain), queries, cutoffs)
 

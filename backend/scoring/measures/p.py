@@ -2,8 +2,9 @@
 
     P@K,mu = #{hits of rank <= K} / K
 
-Source: trec_eval's `P_K`. For hits see `trec_ap`. It divides by K even if the list is shorter; `loc_precision` divides
-by the length of the list then.
+A hit is a prediction that is matched with a relevant truth moment. Each moment is matched at most once (see `trec_ap`).
+Source: trec_eval's `P_K`. The count is divided by K even if the list is shorter than K. `loc_precision` then divides
+by the length of the list instead.
 
 Edge cases: a query without relevant moments scores 0.
 

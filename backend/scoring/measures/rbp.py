@@ -1,9 +1,11 @@
-"""RBP@K, IoU>=mu: rank-biased precision, the share of relevant moments that a person sees who may stop at any rank.
+"""RBP@K, IoU>=mu: rank-biased precision, the rate of hits among the predictions that a person reads.
 
     RBP@K,mu = (1 - p) * sum over the hits of rank k <= K of p**(k - 1)
 
-p is the probability that a person reads on after a rank: the option `persistence`, 0.8 if it is not given. For hits see
-`trec_ap`. Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM TOIS 2008;
+p is the probability that a person reads on after a rank: the option `persistence`, 0.8 if it is not given. A hit is a
+prediction that is matched with a relevant truth moment. Each moment is matched at most once (see `trec_ap`).
+
+Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM TOIS 2008;
 `RBP(rel=1, p=0.8)` of ir_measures where K is at least the length of the list. trec_eval itself has no RBP.
 
 Edge cases: a short list adds nothing after its end. The value for K hits is 1 - p**K, below 1. A query without relevant

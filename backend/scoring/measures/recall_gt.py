@@ -3,7 +3,7 @@
     R@K,theta = 1 if r(k) > theta for some k <= K, otherwise 0
 
 Source: Togashi et al., AxIoU, CVPR 2022, equation 1 (their appendix C writes >=). The field's "R@K, IoU=theta"
-counts an IoU of exactly theta as a hit, see `recall`. If times are coarse, the measures differ by percentage points.
+counts an IoU of exactly theta as a hit, see `recall`. If times are coarse, the two differ by percentage points.
 r(k) is the highest IoU of the k-th prediction with a truth moment of its query and video whose relevance is at least
 `min_relevance`. Several predictions may hit the same moment.
 

@@ -2,7 +2,8 @@
 
     Rprec,mu = #{hits of rank <= R} / R
 
-Source: trec_eval's `Rprec`. For hits see `trec_ap`.
+A hit is a prediction that is matched with a relevant truth moment. Each moment is matched at most once (see `trec_ap`).
+Source: trec_eval's `Rprec`.
 
 Edge cases: only the first thousand predictions count, as is usual in TREC. A query without relevant moments scores 0.
 
@@ -24,7 +25,7 @@ DEPTH = 1000
 
 
 def compute(matches: Matches, _: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return the precision for each mu and query, shape (1, mus, queries), in [0, 1]."""
+    """Return R-precision for each mu and query, in [0, 1], shape (1, mus, queries)."""
     enough = np.minimum(matches.relevant, DEPTH)[matches.query]
     among = [hits[matches.rank[hits] < enough[hits]] for hits in matches.hits(mus)]
     counts = np.stack([matches.counts(hits, DEPTH) for hits in among])

@@ -1,9 +1,10 @@
-"""RR@K, IoU>=mu: the reciprocal rank of the first prediction that takes a relevant moment. Its mean is the MRR.
+"""RR@K, IoU>=mu: the reciprocal rank of the first prediction matched with a relevant moment. Its mean is the MRR.
 
     RR@K,mu = 1/k, where k <= K is the rank of the first hit; 0 if there is none
 
+A hit is a prediction that is matched with a relevant truth moment. Each moment is matched at most once (see `trec_ap`).
 Source: Voorhees, The TREC-8 Question Answering Track Report, 1999; trec_eval's `recip_rank` where K is at least the
-length of the list, and `RR@K` of ir_measures. For hits, see `trec_ap`.
+length of the list, and `RR@K` of ir_measures.
 
 Edge cases: a query without relevant moments scores 0.
 
@@ -24,7 +25,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return RR for each cut-off, mu and query, in [0, 1]."""
+    """Return the reciprocal rank of the first hit for each cut-off, mu and query, in [0, 1]; 0 without a hit."""
     values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, hits in enumerate(matches.hits(mus)):
         first = hits[beginnings(matches.query[hits])]

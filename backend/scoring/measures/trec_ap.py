@@ -2,16 +2,18 @@
 
     AP@K,mu = 1/R * sum over the hits of rank k <= K of #{hits of rank <= k} / k
 
-Predictions are matched one-to-one with truth moments, as for NDCG (see `matching`). A hit is a prediction that takes a
-relevant one (of relevance >= `min_relevance`), and R is the number of relevant moments, found or not. So the K best
-predictions are a ranking of documents. Source: trec_eval's `map_cut_K`, and `map` where K is at least the length of the
-list; Voorhees and Harman, TREC, 2005. `reelrank match-run` writes the same ranking as files for TREC programs.
+Predictions are matched one-to-one with truth moments, as for NDCG (see `matching`). A hit is a prediction matched with
+a relevant moment (of relevance >= `min_relevance`). R is the number of relevant moments, found or not.
 
-This is the average precision of document retrieval. Moment detection's `map` is interpolated, looks at the first ten
-predictions and matches relevant moments alone. `axiou_ap` (`ap`) is a mean over all ranks.
+This is the average precision of document retrieval, with truth moments as the documents. Source: trec_eval's
+`map_cut_K`, and `map` where K is at least the length of the list; Voorhees and Harman, TREC, 2005. `reelrank match-run`
+writes the same ranking as files for TREC programs.
 
-Edge cases: a prediction that takes a moment of relevance 0, or none, is a miss. A query without relevant moments scores
-0.
+Two other measures have similar names. `map`, from moment detection, is interpolated, looks at the first ten predictions
+and matches relevant moments alone. `axiou_ap` (`ap`) is a mean over all ranks.
+
+Edge cases: a prediction matched with no moment, or with one of relevance 0, is a miss. A query without relevant moments
+scores 0.
 
 Worked example: there are two relevant moments, and the hits have ranks 2 and 3: (1/2 + 2/3) / 2.
 

@@ -1,10 +1,12 @@
-"""Recall@K, IoU>=mu as in trec_eval: the share of the relevant moments that the K best predictions take.
+"""Recall@K, IoU>=mu as in trec_eval: the share of the relevant moments that the K best predictions find.
 
     Recall@K,mu = #{hits of rank <= K} / R
 
-R is the number of relevant moments. For hits see `trec_ap`. Source: trec_eval's `recall_K`. It differs from
-`loc_recall` in the matching alone: here moments of relevance 0 take predictions too. `recall` (R@K) only asks whether
-any moment is found.
+R is the number of relevant moments. A hit is a prediction that is matched with a relevant truth moment. Each moment is
+matched at most once (see `trec_ap`). Source: trec_eval's `recall_K`.
+
+`loc_recall` differs only in the matching: here, predictions can also be matched with moments of relevance 0. `recall`
+(R@K) only asks whether any moment is found.
 
 Edge cases: a query without relevant moments scores 0.
 

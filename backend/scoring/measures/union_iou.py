@@ -5,12 +5,12 @@
 P is all time that the K best predictions cover, and G all time that the query's relevant moments cover, in all videos.
 
 Source: the IoU of answers with several windows, as video language models give them: "mIoU" of CG-Bench (Chen et al.,
-ICLR 2025), and the temporal IoU of VUE-TR (Vidi, 2025). These take all windows of an answer; choose a K that is at
-least their number.
+ICLR 2025), and the temporal IoU of VUE-TR (Vidi, 2025). Both use all windows of an answer. To do the same, choose a K
+that is at least the number of windows.
 
 Edge cases: time that several predictions cover counts once. A query without predictions or without relevant moments
-scores 0; for VUE-TR's 1 of an empty answer to a query without moments, choose `no_relevant=correct_empty`. Times are
-added up in float64, whatever `arithmetic` is.
+scores 0. VUE-TR gives 1 to an empty answer to a query without moments; `no_relevant=correct_empty` does the same. Times
+are added up in float64, whatever `arithmetic` is.
 
 Worked example: the relevant moments [0, 10) and [20, 30) last 20 s. The first prediction [0, 10) covers half of them.
 With the second, [5, 25), 15 of the 30 s that are covered by either are covered by both.

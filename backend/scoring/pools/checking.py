@@ -198,7 +198,7 @@ def scale_problems(videos: Mapping[str, RawVideo], file: str) -> list[Problem]:
 
 
 def pool_problems(videos: Mapping[str, RawVideo], known: Collection[str], file: str) -> list[Problem]:
-    """Return the problems in each query's times, its matching moments and its pool of videos, by video and query.
+    """Return the problems in each query's times, its matching moments and its pool of videos.
 
     `videos` has the readable entries. `known` holds all videos of the file, including those without a readable entry.
     """
@@ -272,10 +272,10 @@ def _time_fault(span: Span, video: RawVideo) -> str | None:
 
 
 def _in_another_scale(positive: RawPositive, video: RawVideo) -> Span | None:
-    """Return the span that the video's own entry gives for this sentence, if it seems to be in another unit.
+    """Return a matching moment's span as its video's own entry has it, if the two seem to differ only in their unit.
 
-    `positive` gives the sentence another span, for example in seconds where the entry has frames. Return None if the
-    entry has the same span, or if no unit explains the difference.
+    For example, `positive` gives the span in seconds, and the entry of `video` has it in frames. Return None if the
+    spans are equal, or if no unit explains the difference.
     """
     own_spans = [
         span

@@ -75,7 +75,7 @@ def write_pools(pools: Pools, path: Path) -> None:
     """Write pools in the format that `read_pools` reads, in seconds. An existing file is replaced.
 
     Raises:
-        ValueError: a query appears twice, or its sentence is not in `moments`.
+        ValueError: a query appears twice, or no moment in `pools.moments` has its sentence.
         OSError: the file cannot be written.
     """
     known = {query.query_id: query for query in pools.queries}
@@ -101,9 +101,10 @@ def write_pools(pools: Pools, path: Path) -> None:
 
 
 def _listed(query: PoolQuery, implied: tuple[PoolMoment, ...]) -> list[object]:
-    """Return the matching moments of a query that a file has to list.
+    """Return the matching moments of a query that a file has to list: all except those in `implied`.
 
-    `implied` are those that need no listing, because the query's own video has the same sentence there.
+    `implied` are the moments of the query's own video with the same sentence. Readers of the file find these
+    themselves.
     """
     return [
         (moment.video, moment.sentence, (moment.start_s, moment.end_s))
@@ -137,16 +138,16 @@ def _query(name: str, number: int, moments: tuple[PoolMoment, ...], videos: dict
 
 @dataclass(frozen=True, slots=True)
 class PoolStatistics:
-    """Counts of what a file of pools holds: queries, videos searched for each, and moments that match (positives).
+    """Counts of what a file of pools holds. A pool is the list of videos in which one query is searched.
 
-    As in published figures, only queries with a full pool count, that is, with as many videos as the largest pool.
+    As in published figures, only queries with a full pool count, that is, with as many videos as the largest pool. But
     `videos`, `short`, `without_pool` and `hours` cover the whole file.
 
-    The first four fields are a row of Table 1 of the MVMR paper: `positives` is the mean number of videos that match a
-    query, and `pool` the number of videos searched for each. `positive_moments` is the mean number of moments that
-    match. `several_in_own` counts queries with several matches in their own video. `without_distractor` names queries
-    for which every video matches. `short` names those with a smaller pool. `without_pool` counts sentences without a
-    pool.
+    The first four fields are a row of Table 1 of the MVMR paper: `queries` and `videos` are counted, `positives` is the
+    mean number of videos that match a query, and `pool` the number of videos in a full pool. `positive_moments` is the
+    mean number of moments that match a query. `several_in_own` counts queries with several matches in their own video.
+    `without_distractor` names queries for which every video of the pool matches. `short` names queries whose pool is
+    not full. `without_pool` counts sentences without a pool.
     """
 
     queries: int
@@ -179,7 +180,7 @@ def pool_statistics(file: Path) -> PoolStatistics:
 
 
 def count(pools: Pools) -> PoolStatistics:
-    """Count the queries, videos, matching moments and hours of pools."""
+    """Count the queries, videos and matching moments in pools of videos, and the hours of all videos."""
     full = pools.full
     several = [query for query in full if len(query.positives) > 1 and query.positives[1].video == query.own.video]
     return PoolStatistics(

@@ -70,9 +70,10 @@ class Pools:
 
 
 def occurrences(moments: tuple[PoolMoment, ...], number: int) -> tuple[PoolMoment, ...]:
-    """Return a video's moment number `number` (from 0), then its other moments with the same sentence, no span twice.
+    """Return a video's moments with the same sentence as moment `number` (from 0), which comes first.
 
-    Sentences that differ only in white space are the same.
+    Of moments with the same start and end, only the first is kept. Sentences that differ only in white space are the
+    same.
 
     >>> sentences = ["He sits.", "She sits.", "He sits."]
     >>> said = tuple(PoolMoment("a", start, start + 2, text) for start, text in zip([0, 4, 7], sentences, strict=True))

@@ -1,4 +1,7 @@
-"""Hold pools of videos as columns. A place is one video in the pool of one query."""
+"""Look up in which query's pool of videos a moment lies, with pools held as arrays of places.
+
+A pool is the list of videos in which a query is searched. A place is one video in the pool of one query.
+"""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -21,12 +24,14 @@ _NAMED = 9
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The P places of a file of pools: each is one video in the pool of one query.
+    """The P places of a file of pools. A place is one video in the pool of one query.
 
-    They are sorted by query, then by video. The arrays have one value for each place: `query` (P,) is the number of its
-    query. `is_own` (P,) tells whether its video is the query's own video, from which the query comes. `keys` (P,) are
-    `query * videos + video`, where `videos` is the number of videos. `short` has the ids of queries whose pool has too
-    few videos; these queries do not count in scores.
+    Places are sorted by query, then by video. The arrays have one value for each place, shape (P,). `query` is the
+    index of its query, and `is_own` tells whether its video is the one from which the query comes. `keys` combines
+    query and video in one number: query index * number of videos + video index.
+
+    `query_number` and `video_number` give the index of a query id or video name. `short` has the ids of queries whose
+    pool has too few videos; these queries do not count in scores.
     """
 
     file: str
@@ -38,9 +43,10 @@ class Places:
     is_own: Flags
 
     def of(self, spans: Spans) -> Indices:
-        """Return the place of each moment, shape (N,). A place is one video in the pool of one query.
+        """Return the index of the place where each moment lies, shape (N,). A place is one video in one query's pool.
 
-        The value is `NO_POOL` if the query has no pool, and `OUTSIDE` if the video is not in the query's pool.
+        The value is `NO_POOL` (-2) if the query has no pool, and `OUTSIDE` (-1) if the video is not in the query's
+        pool.
         """
         queries = self.queries_of(spans)
         numbers = [self.video_number.get(video, OUTSIDE) for video in spans.videos]
@@ -53,7 +59,7 @@ class Places:
         return place
 
     def queries_of(self, spans: Spans) -> Indices:
-        """Return the number of each query in the file of pools, shape (Q,); `NO_POOL` where a query has no pool."""
+        """Return the index of each query in the file of pools, shape (Q,); `NO_POOL` (-2) where a query has no pool."""
         numbers = [self.query_number.get(str(query), NO_POOL) for query in spans.queries]
         return np.array(numbers, dtype=np.int64)
 

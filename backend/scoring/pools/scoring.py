@@ -25,8 +25,8 @@ from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 class InPools:
     """Selects the predictions of a run that count: those in the pool of videos of their query.
 
-    A place is a query with one video of its pool; there are P places. `chosen`, of shape (P,), marks the places that
-    the first step of a two-step retrieval keeps. It is None if no other run makes the first step.
+    In a two-step retrieval, another run first chooses videos from each pool. `chosen`, shape (P,), then marks the
+    chosen ones among all P pairs of a query and a video of its pool. It is None if there is no such run.
     """
 
     places: Places
@@ -91,7 +91,7 @@ def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flag
     the videos of each pool, and the best `top_videos` are kept. Times are ignored.
 
     Raises:
-        InputError: a score is not a number, or a video lies outside the pools and these are refused.
+        InputError: a score is not a number, or a video lies outside its query's pool and `pooling.outside` is `error`.
     """
     _, problems, warnings = places.outside(run, pooling.outside, "predictions")
     nowhere = np.flatnonzero(np.isnan(run.score))
@@ -138,8 +138,8 @@ def prepare_pools(
         first: a run whose scores rank the videos; then only the best `pooling.top_videos` of a query count.
 
     Raises:
-        InputError: lists all problems: queries of the truth without a pool and, if they are refused, moments of the
-            truth or of the first step that lie outside the pools.
+        InputError: lists all problems: queries of the truth without a pool, and scores of `first` that are not numbers.
+            If `pooling.outside` is `error`, also moments of the truth or of `first` outside their query's pool.
     """
     places = places_of(pools, file)
     if first is not None and pooling.top_videos is None:

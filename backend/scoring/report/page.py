@@ -76,7 +76,8 @@ def add_strips(
         progress: called with the name of the step, how much of it is done, and its total.
 
     Returns:
-        `strips`, the pictures in base64, and `words`, a text about what is shown and what is missing.
+        `strips`, the pictures in base64, and `words`, a text that explains the pictures and says how many moments have
+        none.
     """
     strips: list[str] = []
     cards: dict[tuple[str, float, float], list[dict[str, Any]]] = {}
@@ -108,9 +109,10 @@ def add_strips(
 
 
 def _cards(kinds: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the position and the card (one moment in the report) of each moment that is visible at once.
+    """Yield the position and the card of each moment that the report shows before anything is unfolded.
 
-    The position counts from 0 among the truth moments of a query, or among the predictions of one run.
+    A card is the dict that describes one moment in the report. The position counts from 0 among the truth moments of a
+    query, or among the predictions of one run.
     """
     for case in (case for kind in kinds for case in kind["cases"]):
         for lane in (case["moments"], *(run["first"] for run in case["runs"])):
@@ -160,8 +162,10 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
 def _runs_beside_truth(values: Floats, leaders: Sequence[int], rivals: Sequence[int]) -> list[int]:
     """Return the indices of the runs to show for one query, at most three, in the order of `leaders`.
 
-    `values` has the score of each run at the query. `leaders` are all runs, the highest mean first. If `rivals` is not
-    empty, the best and the worst of these runs at this query are chosen. The first of `leaders` complete the three.
+    Args:
+        values: the score of each run at the query.
+        leaders: all runs, the highest mean first. They fill the places that `rivals` leave free.
+        rivals: runs to compare; the best and the worst of them at this query are shown. May be empty.
     """
     places = sorted(rivals)
     first = [places[int(choose(values[places]))] for choose in (np.argmax, np.argmin)] if places else []
@@ -172,7 +176,8 @@ def _runs_beside_truth(values: Floats, leaders: Sequence[int], rivals: Sequence[
 def _case_item(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str, Any]:
     """Return the data with which the template shows one query: its truth moments and the predictions of some runs.
 
-    `name` begins the ids of its parts, which links use. `open_` says whether the query is unfolded at first.
+    `name` is the prefix of all HTML ids in this part of the page. `mu` is the IoU threshold of the matches. `open_`
+    says whether the query is unfolded at first.
     """
     return {
         "view": case,

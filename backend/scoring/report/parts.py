@@ -229,7 +229,7 @@ def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tables of all means or, for a benchmark, of its figures.
+    """Return the tables of the runs' means. For a benchmark, they show the figures that its own evaluator prints.
 
     Returns:
         `bands` are the tables, each narrow enough for a sheet of paper, and `notes` the sentences below them.
@@ -242,9 +242,9 @@ def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Return the report's error analysis: which relevant moments each run found or missed.
 
     Returns:
-        `table` counts them by fate (such as `wrong time`), and `by_relevance` by relevance too. `words` explains the
-        table. `fates` are its columns of fates, `percent` is a function that formats shares, and `examples` is a table
-        of errors.
+        `table` counts the moments by fate (how each was found or missed, such as `wrong time`). `by_relevance` has the
+        same counts for each relevance. `words` explains `table`, and `fates` are its columns of counts. `percent` is a
+        function that formats shares. `examples` is a table with moments of each kind of error.
     """
     table = outcomes(summary)
     return {
@@ -305,7 +305,10 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
 
 
 def _shown_runs(board: Scoreboard, summary: Mapping[str, Any], focus: str) -> tuple[list[ScoredRun], str]:
-    """Return the runs that a chart has colours for, and a sentence for its caption if these are not all."""
+    """Return the runs that a chart has colours for, and a sentence for its caption.
+
+    The sentence says how many runs are shown. It is empty if all are.
+    """
     names = {leader["name"] for leader in leaders(summary, focus)}
     runs = [run for run in board.runs if run.name in names]
     if len(runs) == len(board.runs):

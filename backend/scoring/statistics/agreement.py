@@ -32,9 +32,10 @@ ONE_GRADE = said("both gave every pair the same single grade")
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One statistic.
+    """The value of one statistic of agreement between annotators.
 
-    `value` is None where it is undefined, and `reason` then says why. `n` is the number of cases that it rests on.
+    `value` is None where it is undefined, and `reason` then says why. `n` is the number of grades, pairs or couples of
+    annotators from which the value was computed; each function says which.
     """
 
     value: float | None
@@ -66,10 +67,11 @@ def first_per_annotator(unit: Integers, annotator: Integers) -> NDArray[np.int64
 
 
 def coincidences(counts: Integers) -> Floats:
-    """Return Krippendorff's coincidences of each unit, shape [units, grades, grades].
+    """Return each unit's coincidences: how often two of its grades were c and k, shape [units, grades, grades].
 
-    They are 0 for a unit with fewer than two grades. Add them up to get the coincidences of several units. The
-    sum of all entries is the number of comparable grades.
+    A unit is one query-moment pair. Entry [u, c, k] counts the ordered pairs of grades c and k in unit u, divided by
+    its number of grades minus 1. Krippendorff's alpha is computed from the sum over units. All entries are 0 for a unit
+    with fewer than two grades. The sum of all entries is the number of comparable grades.
     """
     size = counts.sum(axis=1)
     frequencies = counts.astype(np.float64)
@@ -112,7 +114,8 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal", times: Intege
 def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
     """Compute Krippendorff's alpha from each matrix of coincidences; NaN where it is undefined.
 
-    `coincidence` has shape [..., grades, grades], and the result has shape [...].
+    A matrix tells how often two grades of one unit were c and k; see `coincidences`. `coincidence` has shape [...,
+    grades, grades], and the result has shape [...].
     """
     margin = coincidence.sum(axis=-1)
     n = margin.sum(axis=-1)
@@ -132,8 +135,9 @@ def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
 def observed_agreement(counts: Integers, within: int = 0, times: Integers | None = None) -> Agreement:
     """Compute the share of comparisons, 0..1, in which two grades of one unit differ by at most `within`.
 
-    Exact agreement is `within=0`. Comparisons are weighted by 1 / (m_u - 1), as in Krippendorff's coincidences. A
-    unit with four grades thus counts as four grades and not as six comparisons. `times` is as for `krippendorff_alpha`.
+    Exact agreement is `within=0`. Comparisons are weighted by 1 / (m_u - 1), as in Krippendorff's coincidences. A unit
+    with four grades thus counts as four grades and not as six comparisons. `times` tells how many units have each row
+    of grades, shape [units]; one each if not given.
 
     >>> observed_agreement(np.array([[1, 1, 0, 0, 0], [0, 2, 0, 0, 0]]))
     Agreement(value=0.5, n=4, reason='')
@@ -146,9 +150,10 @@ def observed_agreement(counts: Integers, within: int = 0, times: Integers | None
 
 
 def shares_within(coincidence: Floats, within: int = 0) -> Floats:
-    """Compute the share of coincidences whose grades differ by at most `within`, for each matrix; shape [...].
+    """Compute the share of pairs of grades that differ by at most `within`, for each matrix of coincidences.
 
-    It is NaN where a matrix is empty.
+    A matrix tells how often two grades of one unit were c and k; see `coincidences`. It has shape [grades, grades], and
+    `coincidence` may hold several. The result has one share for each, NaN where a matrix has only zeros.
     """
     near = _disagreement("linear", coincidence.shape[-1]) <= within
     total = coincidence.sum(axis=(-2, -1))
@@ -191,8 +196,9 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
 
 
 def kappas(tables: Integers, weights: Weights = "plain") -> Floats:
-    """Compute Cohen's kappa of each table; NaN where chance alone would give no disagreement.
+    """Compute Cohen's kappa from each table of two annotators' grades; NaN where chance alone gives no disagreement.
 
+    Entry [c, k] of a table counts the units to which the first annotator gave grade c and the second gave grade k.
     `tables` has shape [..., grades, grades], and the result has shape [...].
     """
     disagreement = _disagreement(weights, tables.shape[-1])
@@ -240,9 +246,9 @@ def mean_kappa(couples: "Couples", weights: Weights, min_shared: int) -> Agreeme
 class Couples:
     """The grades of every two annotators, for the units that both of them graded.
 
-    `couples`, shape [couples, 2], holds the two annotators of each couple, the lower code first. `unit` and `cell`,
-    shape [comparisons], give the unit of each comparison and its flat index in `tables`. `grades` is the number of
-    grades.
+    `couples`, shape [couples, 2], holds the two annotators of each couple, the lower code first. A comparison is the
+    two grades of a couple for one unit. `unit`, shape [comparisons], gives its unit. `cell` gives the place where
+    `tables` counts it, as an index into the flattened tables. `grades` is the number of different grades.
     """
 
     couples: NDArray[np.int64]
@@ -299,8 +305,5 @@ def _disagreement(weights: Weights, grades: int) -> Floats:
 
 
 def _grades_in(*columns: Integers) -> int:
-    """Return how many rows and columns a table of grades needs to include the highest grade in `columns`.
-
-    Higher grades of the scale would not change a kappa.
-    """
+    """Return the number of rows of a table that can count all grades in `columns`: the highest grade plus 1."""
     return max((int(grade.max()) for grade in columns if grade.size), default=0) + 1

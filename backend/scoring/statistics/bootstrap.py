@@ -1,8 +1,8 @@
 """Compute percentile bootstrap intervals over pairs, from a seed.
 
-A resample draws as many pairs as there are, with replacement, each with all its grades; the annotators stay the same.
-Where a figure does not depend on who graded, pairs with the same grades are interchangeable. It is then enough to draw
-how many pairs of each grade pattern a resample holds.
+A resample draws as many pairs as there are, with replacement, each with all its grades. The annotators stay the same.
+Some figures do not depend on who gave a grade. For them, pairs with the same grades (a grade pattern) are
+interchangeable, and it is enough to draw how often a resample holds each pattern.
 
 Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
 """

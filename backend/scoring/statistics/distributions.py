@@ -22,16 +22,15 @@ TIE = 1e-12
 
 
 def two_sided_p(t: Floats, freedom: float) -> Floats:
-    """Return P(|T| >= |t|) for T of Student's distribution; NaN stays NaN.
+    """Return the two-sided p-value of Student's t: the probability of a value at least as far from 0. NaN stays NaN.
 
-    With n degrees of freedom the density at s is c (1 + s^2 / n)^(-(n + 1) / 2), where c is
-    Gamma((n + 1) / 2) / (Gamma(n / 2) sqrt(n pi)). p is twice its integral from |t| to infinity. The double exponential
-    rule for (0, inf) computes it: s - |t| = w exp(pi / 2 sinh u), trapezoidal in u. All terms are positive, so relative
-    errors stay below 1e-12, also in the far tails. Source: Takahasi and Mori, Publications of the RIMS 9 (1974),
-    721-741.
+    With n degrees of freedom the density at s is c (1 + s^2 / n)^(-(n + 1) / 2), where c is Gamma((n + 1) / 2) /
+    (Gamma(n / 2) sqrt(n pi)). p is twice its integral from |t| to infinity. The double exponential rule for (0, inf)
+    computes it: s - |t| = w exp(pi / 2 sinh u), trapezoidal in u. All terms are positive, so relative errors stay below
+    1e-12, also in the far tails. Source: Takahasi and Mori, Publications of the RIMS 9 (1974), 721-741.
 
     Args:
-        t: any shape.
+        t: values of t, of any shape.
         freedom: degrees of freedom n, above 0.
 
     With one degree of freedom the distribution is Cauchy's, and half of it lies beyond 1. With ten, 5 % lie beyond the

@@ -34,7 +34,12 @@ _LONG_NAMES = {"low": "difference_low", "high": "difference_high"}
 
 @dataclass(frozen=True, slots=True)
 class Sureness:
-    """The options of the statistics: which runs to compare, and how to draw the resamples."""
+    """The options of the statistics: which runs to compare, and how to draw random samples of queries.
+
+    `baseline` is the run with which the others are compared; with `pairs="all"`, every two runs are compared.
+    `resamples` is the number of samples, and `seed` the seed of the random generator. `clusters` is a property, such as
+    `video`, whose groups of queries are drawn as a whole; None draws single queries.
+    """
 
     baseline: str | None = None
     """The run with which the others are compared, if any."""
@@ -50,7 +55,8 @@ def check(board: Scoreboard, asked: Sureness) -> None:
     """Check the options of the statistics against the runs of the scoreboard.
 
     Raises:
-        InputError: the baseline is no run, there are too few resamples, or the seed is negative.
+        InputError: the baseline is not one of the runs, there are too few resamples, the seed is negative, or `pairs`
+            is neither `all` nor None.
     """
     names = [run.name for run in board.runs]
     if asked.baseline is not None and asked.baseline not in names:
@@ -71,21 +77,23 @@ def add_statistics(
     by: Sequence[Breakdown] = (),
     progress: Progress | None = None,
 ) -> None:
-    """Add the statistics that `asked` describes to a scoreboard's summary, for every measure.
+    """Add statistics to a scoreboard's summary, as `asked` chooses them: intervals, comparisons and groups of runs.
 
     Every run gets `intervals` (`{measure: {"low", "high"}}`): 95 % percentile bootstrap intervals over the queries that
-    count for it. With a baseline, every other run gets `comparison` (`{measure: {"difference", ...}}`): the run minus
-    the baseline, over the queries that count for all runs. Holm's adjustment is over the comparisons of a measure.
-    With `pairs="all"` the summary gets `pairs`: `{"first", "second", "comparison"}` for every two runs, where Holm's
-    adjustment is over all pairs. The groups of the breakdowns `by`, which the summary must have, get `intervals` too.
+    count for it. The groups of queries in `by`, which the summary must have, get `intervals` too.
 
-    The summary gets `baseline` and `statistics`. The latter holds the level, resamples, seed and number of queries
-    compared. Its `groups` are the runs that do not differ significantly by the summary's main measure (`focus`),
-    adjusted by Holm over all pairs.
+    With a baseline, every other run gets `comparison` (`{measure: {"difference", ...}}`): the run minus the baseline,
+    over the queries that count for all runs. Holm's adjustment is over the comparisons of a measure. With `pairs="all"`
+    the summary gets `pairs`, with `{"first", "second", "comparison"}` for every two runs. Holm's adjustment is then
+    over all pairs.
+
+    The summary gets `baseline` (the name) and `statistics`: the level, resamples, seed and number of queries compared,
+    and `groups`. A group has runs that do not differ significantly by the summary's main measure (`focus`), adjusted by
+    Holm over all pairs.
 
     Raises:
-        InputError: the baseline is no run, there are too few resamples, the seed is negative, or all queries are in one
-            cluster.
+        InputError: the baseline is not one of the runs, there are too few resamples, the seed is negative, `pairs` is
+            neither `all` nor None, or all queries are in one cluster.
     """
     check(board, asked)
     keys = list(board.settings.keys)
@@ -174,7 +182,10 @@ class _Draws:
         return len(query) if self.cluster is None else len(np.unique(self.cluster[query]))
 
     def intervals(self, keys: Sequence[str], run: ScoredRun, chosen: Indices) -> dict[str, dict[str, float]]:
-        """Return the intervals of a run's means over some of its queries, positions in `run.query`."""
+        """Return the intervals of a run's means over some queries, for each key such as `ndcg@20,0.5`.
+
+        `chosen` has the positions of the queries in `run.query`.
+        """
         chosen = chosen[np.argsort(run.query[chosen])]
         samples = bootstrap_means(run.values[:, chosen], **self.options(run.query[chosen]))
         return _bounds(keys, *percentile_interval(samples))

@@ -1,10 +1,9 @@
-"""Test any measure against the two axioms of AxIoU, with every change of one prediction in short lists.
+"""Test any measure against the two axioms of AxIoU, by trying every change of one prediction in short ranked lists.
 
 A change replaces the prediction at rank k of a ranking. r(j) is the IoU of rank j with the best relevant moment.
 
 - INV-k: if the old and the new prediction are both redundant (no better than the best one before them), the measure
-  does not change.
-- MON-k: if the new prediction is better than the old one and than all before it, the measure rises.
+does not change. - MON-k: if the new prediction is better than the old one and than all before it, the measure rises.
 
 Source: Togashi et al., AxIoU, CVPR 2022, section 4.
 
@@ -53,7 +52,10 @@ class Choice:
     moment: int
 
     def text(self, relevant: int) -> str:
-        """Return the IoU as text, such as `0.5`, or `0.5 of B` if there are two moments."""
+        """Return the IoU as text, such as `0.5`. If the query has two relevant moments, the text names one: `0.5 of B`.
+
+        `relevant` is the number of relevant moments.
+        """
         return f"{self.iou:g}" + (f" of {'AB'[self.moment]}" if relevant > 1 and self.iou else "")
 
 
@@ -75,7 +77,8 @@ class Breach:
 class Lists:
     """All ranked lists of one length whose predictions are taken from `choices`, scored by one measure.
 
-    `values` has the score of each list, shape (choices,) * length.
+    `values` has one axis for each rank, which is indexed by the choice at this rank. `values[0, 2]` is the score of the
+    list of choices 0 and 2.
     """
 
     choices: tuple[Choice, ...]
@@ -147,10 +150,11 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
 
 
 def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
-    """Test measures against the axioms INV-k and MON-k: a row for each key (such as `ndcg@3,0.5`) and axiom.
+    """Test measures against the axioms INV-k and MON-k of the AxIoU paper, on all short lists of predictions.
 
-    A row has a shortest counterexample if the axiom is broken. K is the length of the lists. A key whose cut-off is
-    this length is named with the letter K. A key with a cut-off of its own keeps its number.
+    Return a row for each key (such as `ndcg@3,0.5`) and axiom. If the axiom is broken, the row has a shortest
+    counterexample. A key whose cut-off follows the length of the lists is shown with `K`, such as `ndcg@K,0.5`. Other
+    cut-offs are shown as numbers.
 
     Args:
         settings_of: returns the settings for lists of a length; their keys have the same order for all lengths.

@@ -68,7 +68,11 @@ def agreement(study: Study) -> Specification:
 
 
 def model_selection(study: Study) -> Specification:
-    """Draw a heat map: z-scores, on the test queries, of the models that each measure selects on validation queries."""
+    """Draw how good the models that measures select are, as a heat map of z-scores.
+
+    Each row is a measure that selects the best model on validation queries. Each column is a measure that judges this
+    model on test queries.
+    """
     return _heat_map(
         study,
         ("validation_measure", "test_measure", "z"),
@@ -164,7 +168,7 @@ def _values(row: dict[str, Cell]) -> str:
 
 
 def ties(study: Study) -> Specification:
-    """Draw the share of queries on which all systems tie."""
+    """Draw for each measure the share of queries on which all systems have the same value."""
     text = {"type": "text", "align": "left", "dx": 4, "fontSize": 11}
     return {
         "title": title(study, "How often does a measure see no difference?"),
@@ -188,9 +192,10 @@ _THEORY = (("squared_bias", "squared bias", 0.25), ("variance", "variance", 0.25
 
 
 def stability(study: Study) -> Specification:
-    """Draw the means of tau-b in one panel and its variances in another, with one legend for all measures.
+    """Draw how well each measure ranks systems alike on two sets of queries, by the size of the sets.
 
-    Each panel has all measures, because tau-b does not depend on a measure's unit.
+    One panel has the mean of Kendall's tau-b between the two rankings, the other its variance. Each panel has all
+    measures, because tau-b does not depend on a measure's unit.
     """
     panels = [_stability_panel(study, *field) for field in _STABILITY]
     return {"title": title(study, "How stable is the order of systems?"), "hconcat": panels}
@@ -218,10 +223,10 @@ def _stability_panel(study: Study, field: str, name: str, highest: float) -> Spe
 
 
 def theory(study: Study) -> Specification:
-    """Draw squared bias, variance and MSE of R@1 and AxIoU@1, each in one panel for every gamma.
+    """Draw the errors of R@1 and AxIoU@1 if IoUs are measured with noise: squared bias, variance and MSE.
 
-    gamma is the standard deviation of the noise with which IoU is seen. Each panel has all curves of R@1, and AxIoU@1
-    in black.
+    There is a row of panels for each kind of error, with one panel for each gamma, the standard deviation of the noise.
+    Each panel has all curves of R@1, and AxIoU@1 in black.
     """
     over = str(study.choices["over"])
     rows = [{**row, "curve": _curve_name(row, over)} for row in study.rows]
@@ -253,11 +258,10 @@ def _curve_name(row: dict[str, Any], over: str) -> str:
 
 
 def label_noise(study: Study) -> Specification:
-    """Draw the errors that label noise causes.
+    """Draw the errors in systems' means that label noise (imprecise moments in the truth) causes.
 
-    sigma is the standard deviation of the noise in seconds. For several sigmas, it draws lines; x is the median IoU of
-    the noisy moments with the moments as given. For one sigma, it draws a dot for each system. Measures without an
-    upper bound have an axis of their own.
+    With several standard deviations of the noise, it draws lines; x is the median IoU between noisy and given moments.
+    With only one, it draws a dot for each system. Measures without an upper bound have an axis of their own.
     """
     several = len(distinct(study, "sigma_s")) > 1
     panel = _noise_lines if several else _noise_dots

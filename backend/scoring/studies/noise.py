@@ -232,9 +232,10 @@ def axiou_error(gamma: Floats) -> Error:
 
 
 def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """Compute the errors of R@1 and AxIoU@1 by true IoU r, if IoUs are seen with Gaussian noise.
+    """Compute the errors of R@1 and AxIoU@1 for true IoUs r from 0 to 1, if IoUs are measured with Gaussian noise.
 
-    There is a row for each standard deviation gamma of the noise, measure and r in [0, 1]. AxIoU@1 has no theta.
+    There is a row for each standard deviation gamma of the noise, measure and r. R@1 is computed at each of `thetas`;
+    AxIoU@1 has no theta. `steps` is the number of values of r.
     """
     r = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []
@@ -247,10 +248,10 @@ def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = 
 
 
 def closed_forms_over_theta(rs: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """Compute the errors of R@1 and AxIoU@1 by IoU threshold theta, if IoUs are seen with Gaussian noise.
+    """Compute the errors of R@1 and AxIoU@1 for thresholds theta from 0 to 1, if IoUs are measured with Gaussian noise.
 
-    There is a row for each standard deviation gamma of the noise, true IoU in `rs`, and theta in [0, 1]. The error of
-    AxIoU@1 is the same at every theta.
+    There is a row for each standard deviation gamma of the noise, true IoU in `rs`, and theta. The error of AxIoU@1 is
+    the same at every theta and r. `steps` is the number of values of theta.
     """
     theta = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []
