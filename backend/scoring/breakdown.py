@@ -1,7 +1,7 @@
 """Group queries by duration, show, video, relevance, type, or a property of the caller's own.
 
-Each query belongs to exactly one group of a breakdown. Groups have means of their own, and they are the clusters in
-which statistics draw queries.
+Each query belongs to exactly one group of a breakdown. Each group gets means of its own. The bootstrap may also draw
+whole groups instead of single queries.
 """
 
 import re
@@ -50,11 +50,11 @@ class Breakdown:
         return (self.by, self.names) == (other.by, other.names) and np.array_equal(self.group, other.group)
 
     def means(self, query: Indices, values: Floats) -> tuple[Floats, Indices]:
-        """Return the mean of each group (NaN if none of its queries counts), and how many of its queries count.
+        """Return each group's mean over its scored queries (NaN if it has none), and their number.
 
         Args:
             query: for each column of `values`, the index of its query in the truth, shape (N,).
-            values: a row for each value such as `ndcg@20,0.5`, a column for each of N scored queries; shape (keys, N).
+            values: a row for each key such as `ndcg@20,0.5`, a column for each of N scored queries; shape (keys, N).
 
         Returns:
             Means of shape (keys, groups), and counts of shape (groups,).
@@ -67,10 +67,10 @@ class Breakdown:
         return means, counts.astype(np.int64)
 
     def clusters(self) -> Indices:
-        """Return the number of each query's cluster, 0..C-1, shape (Q,).
+        """Return the cluster of each query for tests that draw whole clusters: a number 0..C-1, shape (Q,).
 
-        Clusters are the groups. Queries of the group "no relevant moment" have nothing in common, so each of them is a
-        cluster of its own.
+        Each group is one cluster. But queries of the group "no relevant moment" have nothing in common, so each of them
+        is a cluster of its own.
 
         Raises:
             InputError: all queries are in one cluster.
@@ -107,8 +107,8 @@ AnyGroups = str | Mapping[Any, Any]
 def read_groups(given: AnyGroups | Iterable[AnyGroups] | None) -> list[AnyGroups]:
     """Return the properties that a caller names or gives, each as a name or as `{property: {query: group}}`.
 
-    A name may hold several, with commas between them. A series of a data frame is a mapping too. Its name is that of
-    the property, and `group` if it has none.
+    A text may hold several names, with commas between them. A mapping `{query: group}` becomes the property `group`. A
+    pandas series counts as such a mapping, and its name is the name of the property.
 
     >>> read_groups("show, type"), read_groups({"q1": "indoor", "q2": "outdoor"})
     (['show', 'type'], [{'group': {'q1': 'indoor', 'q2': 'outdoor'}}])
@@ -130,8 +130,8 @@ def read_groups(given: AnyGroups | Iterable[AnyGroups] | None) -> list[AnyGroups
 def break_down(by: AnyGroups, truth: Truth, min_relevance: float = 1, *, option: str = "by") -> Breakdown:
     """Group the queries of a truth by one property: `duration`, `show`, `video`, `relevance`, `type`, or a mapping.
 
-    `duration`, `show` and `video` look only at moments with a relevance of at least `min_relevance`. `option` names in
-    messages what the caller gave.
+    `duration`, `show` and `video` look only at moments with a relevance of at least `min_relevance`. `option` is the
+    name of the caller's option, for error messages.
 
     Raises:
         InputError: there is no such property, or a query has no group.
@@ -232,10 +232,11 @@ GAP = 0.05
 def judged_key(truth: Truth, settings: Settings) -> str | None:
     """Return the name of the Judged@K value to report for each run, such as `judged@20,0.5`.
 
-    Judged@K is the share of the K best predictions that show a graded moment. K and the IoU threshold are the middle
-    ones of the evaluation.
+    Judged@K is the share of the K best predictions that show a graded moment. K is the middle one of the evaluation's
+    cut-offs, and the IoU threshold the middle one of its thresholds mu.
 
-    Return None if NDCG is not computed, or if all truth moments have relevance 1 (so the truth was not pooled).
+    Return None if NDCG is not computed, or if all truth moments have relevance 1: such a truth lists only what is
+    relevant, so the share would mean nothing.
     """
     pooled = bool((truth.relevance != 1).any())
     return MEASURES["judged"].key(*settings.middle) if pooled and "ndcg" in settings.measures else None

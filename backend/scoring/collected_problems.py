@@ -18,8 +18,8 @@ def read_or_collect(
 ) -> _Read | None:
     """Return what `read` returns for these arguments, or None if it raises an `InputError`.
 
-    The error's problems are then appended to `problems`. If it still holds the readable part of the file, the error
-    itself is appended to `refusals`.
+    The error's problems are then appended to `problems`. A `PartlyRead` error holds the readable part of its file. It
+    is also appended to `refusals`, if that list is given.
     """
     try:
         return read(*arguments)
@@ -35,9 +35,9 @@ def further_problems(
 ) -> list[Problem]:
     """Return the values in truth and runs that the settings forbid, such as an end before a start.
 
-    `runs` and `truth` are the files that could be read in full. `refusals` are the errors of the others, with the part
-    that could be read, which is checked too. Queries without predictions are not reported. If the truth was refused,
-    queries that only a run has are not reported either.
+    `truth` and `runs` are the files that could be read in full. `refusals` are the errors of files that could be read
+    in part; these parts are checked too. Queries without predictions are not reported. If `truth` is None, queries that
+    only a run has are not reported either.
     """
     rests = [refusal.rest for refusal in refusals]
     readable = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)

@@ -28,7 +28,9 @@ _TYPES = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 
 
 def channel(shorthand: str, **properties: Any) -> Specification:
-    """Return an encoding channel that shows a field of the data.
+    """Return a Vega-Lite encoding channel from `FIELD:TYPE`; TYPE is N (nominal), O (ordinal) or Q (quantitative).
+
+    `properties` are added to the channel as they are.
 
     >>> channel("value:Q", title=None)
     {'field': 'value', 'type': 'quantitative', 'title': None}
@@ -68,7 +70,7 @@ def save(chart: Mapping[str, Any], path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart that a notebook shows by itself. `specification` is its Vega-Lite form, as Altair reads it."""
+    """A chart that notebooks display. `specification` is its Vega-Lite description, which Altair can read too."""
 
     title: str
     specification: Specification
@@ -87,7 +89,7 @@ class Chart:
         save(self.specification, Path(path))
 
     def _repr_svg_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the chart as SVG text, for notebooks to display."""
         return self.svg
 
     def __repr__(self) -> str:

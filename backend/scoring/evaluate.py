@@ -222,7 +222,7 @@ def compare(
         intervals: add 95 % bootstrap intervals to `summary`, even without a baseline, and to the groups of `by`.
         clusters: queries that are not independent, as one property of `by`, such as `video` or `show`. Intervals and
             p-values then draw whole groups of queries; there is no t-test.
-        resamples: number of bootstrap samples and of sign flips.
+        resamples: number of bootstrap samples, and of random sign flips in the permutation test.
         seed: random seed of the samples and of the flips.
         **asked: as for `evaluate`.
 

@@ -45,7 +45,7 @@ class Meeting:
     For each truth moment, shape (T,): `taken_at` is the rank of the prediction that takes it, or 0. `near_iou` is its
     highest IoU, and `reached` whether any IoU reaches mu.
 
-    IoUs are compared with mu by the conventions of the evaluation, so this is exact in preset `paper`.
+    `reaches`, `reached` and the matching compare IoUs as the evaluation does: with exact fractions in preset `paper`.
     """
 
     k: int

@@ -1,7 +1,7 @@
 """Gains that a caller defines: a function, or a mapping from relevances to gains.
 
-A gain is what a moment adds to (N)DCG before its rank discounts it. The named gains `linear` and `exp2` need nothing
-from here.
+A gain is what a moment adds to (N)DCG before its rank discounts it. The built-in gains `linear` and `exp2` are defined
+elsewhere.
 """
 
 import math
@@ -18,9 +18,9 @@ AnyGain = str | Mapping[float, float] | Callable[[float], float]
 
 
 class OwnGain(str):
-    """A gain of a caller's own: `gain=` in tables and files shows its text, and `of` computes it.
+    """A gain that a caller defined: a text that tables and files show, with a method `of` that computes the gain.
 
-    The text of a function is its name, and that of a mapping its entries. `function` is None for a text alone.
+    The text is the name of the function, or the entries of the mapping. `function` returns the gain of one value.
 
     >>> own_gain({1: 1, 2: 3.5}), own_gain(math.sqrt).of(np.array([0, 4])).tolist()
     ('1:1 2:3.5', [0.0, 2.0])
@@ -63,9 +63,10 @@ class OwnGain(str):
         return gain
 
     def fault(self, relevances: Sequence[float]) -> str | None:
-        """Return why these relevances cannot have this gain, or None if they can; the relevances rise.
+        """Return why this gain cannot be used for the given relevances, or None if it can.
 
-        A gain must not fall with the relevance: NDCG's ideal ranking puts the highest relevances first.
+        The relevances must be in rising order. The gain must not fall where the relevance rises, because NDCG's ideal
+        ranking puts the highest relevances first.
         """
         try:
             gains = self.of(np.array(relevances, dtype=np.float64))

@@ -1,6 +1,6 @@
 r"""Write the scores of an evaluation as LaTeX tables to paste into a paper; they need `\usepackage{booktabs}`.
 
-A table is as wide as one column of a page with two columns, or as that page. Reads and writes nothing.
+A table is as wide as one column of a two-column page, or as both columns. Reads and writes nothing.
 """
 
 import sys
@@ -34,7 +34,7 @@ _Line = list[TexText]
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """One measure's part of a table: the lines of each level of heads, and the lines of each run."""
+    """One measure's part of a table. `heads` has the text lines of each level of headings, `rows` those of each run."""
 
     heads: list[list[_Line]]
     rows: list[list[_Line]]
@@ -44,9 +44,9 @@ def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     r"""Return a LaTeX `table` for one column of a two-column page or, with `shown.wide`, a `table*` for both columns.
 
     The rows are runs, or models and their variants. The columns are cut-offs, thresholds and splits. Each measure has
-    its own block of rows, or several if its columns do not fit side by side. So have breakdowns by group of queries,
-    error counts and own-video scores, if the summary has them. A table that would be higher than a page continues in
-    another one. Long names continue in the next line.
+    its own block of rows, or several if its columns do not fit side by side. Breakdowns by group of queries, error
+    counts and own-video scores get blocks too, if the summary has them. A table that would be higher than a page
+    continues in another one. Long names continue in the next line.
 
     Best values are bold; only runs that count the same queries are compared. A dagger marks a run that differs
     significantly from the baseline, if that was tested. Intervals are printed under their values. The caption says how
@@ -116,7 +116,7 @@ def _bands(table: Table, numbers: Sequence[int], widest: int, depth: int = 1) ->
 
 
 def _evenly(items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
-    """Return the items in as few parts as possible, with at most `most` in each and about as many in all.
+    """Divide items into as few parts as possible, of about equal size, with at most `most` items in each.
 
     >>> _evenly("abcdefg", 3)
     ['abc', 'de', 'fg']
@@ -126,9 +126,10 @@ def _evenly(items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
 
 
 def _blocks(tables: Sequence[Table], room: float, gap: float, *, short: bool) -> list[_Block]:
-    """Return the blocks of the tables for a width of `room` points; `gap` is half the space between two columns.
+    """Return each table's headings and rows, broken into lines for a width of `room` points.
 
-    If `short` is true, heads are broken into lines that are about as long as the numbers.
+    `gap` is half the space between two columns, in points. If `short` is true, headings are broken into lines that are
+    about as wide as the numbers below.
     """
     names = sum(not column.number for column in tables[0].columns)
     longest = room * (0.4 if names == 1 else 0.24)
@@ -161,7 +162,7 @@ def _span(widths: Sequence[float], gap: float) -> float:
 
 
 def _widths(lines: Iterable[_Line]) -> list[float]:
-    """Return the width in points of each column, without heads of several columns."""
+    """Return the width in points of each column; headings that span several columns are ignored."""
     widths: list[float] = []
     for line in lines:
         own = [width for text in line for width in ([text.width] if text.span == 1 else [0.0] * text.span)]
@@ -170,7 +171,10 @@ def _widths(lines: Iterable[_Line]) -> list[float]:
 
 
 def _pages(blocks: Sequence[_Block], names: int) -> Iterator[list[str]]:
-    """Yield the lines of each table: as many blocks below each other as a page has room for."""
+    """Yield the LaTeX lines of each table, with as many blocks below each other as fit on a page.
+
+    `names` is how many columns hold names of runs: two if models have variants, else one.
+    """
     page: list[str] = []
     for block in blocks:
         heads = _head_lines(block.heads)
@@ -189,10 +193,10 @@ def _height(lines: Sequence[str]) -> float:
 
 
 def _heads(columns: Sequence[Column], widths: Sequence[float], gap: float) -> list[list[_Line]]:
-    """Return the head of a table: for each level from the top, its lines. `widths` are those of the columns.
+    """Return the headings of a table as lines of text, for each level from the top; `widths` has the column widths.
 
-    A head over several columns is one text. Columns without heads, such as that of the runs, have their title in the
-    last level.
+    A heading over several columns is one text. Columns without headings, such as that of the runs, have their title in
+    the last level.
     """
     depth = max(1, *(len(column.heads) for column in columns))
     levels = []
@@ -220,9 +224,9 @@ def _heads(columns: Sequence[Column], widths: Sequence[float], gap: float) -> li
 
 
 def _rows(rows: Sequence[Row], names: int, longest: float) -> list[list[_Line]]:
-    """Return the lines of each row, whose first `names` cells are the names of the run.
+    """Return the lines of each row; the first `names` cells of a row hold the run's name, or its model and variant.
 
-    A name continues in the next line after `longest` points. Intervals stand in the line below the numbers.
+    A name wider than `longest` points continues in the next line. Intervals stand in the line below the numbers.
     """
     signed = [any(row[number].sign for row in rows) for number in range(len(rows[0]))]
     result = []
@@ -237,7 +241,7 @@ def _rows(rows: Sequence[Row], names: int, longest: float) -> list[list[_Line]]:
 
 
 def _number(cell: Cell, *, phantom: bool) -> TexText:
-    """Return a number with its mark, and with space for a mark if another number of the column has one (`phantom`)."""
+    """Return a number as LaTeX. `phantom` reserves space for a dagger, because a number in the column has one."""
     number, plus_minus, deviation = cell.text.partition(" ± ")
     tex, width = tex_text(number), width_of(number) * BOLD
     if Mark.BEST in cell.marks:

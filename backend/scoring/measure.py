@@ -26,7 +26,8 @@ class Threshold:
         symbol: its name in titles and equations.
         compare: whether an IoU must reach (`>=`) or exceed (`>`) it; None if the option `iou_compare` decides.
         values: the option that gives the values of the threshold: `mu` for graded measures, `theta` for the others.
-        averaged: fixed thresholds over which the measure is averaged, as one more value. Empty if it has no such mean.
+        averaged: fixed thresholds for one more value, `NAME@avg`: the mean over these thresholds. Empty if the measure
+            has no such value.
     """
 
     symbol: str
@@ -53,8 +54,8 @@ class Threshold:
     def words(self, value: Level | str | None = None) -> str:
         """Return a threshold as text for titles.
 
-        A number gives itself, None gives the symbol such as `theta`, and `AVERAGE` gives the range of the averaged
-        thresholds.
+        A number is returned as it is. None returns the symbol, such as `theta`. `AVERAGE` (the text `avg`) returns the
+        range of `averaged` as first:step:last.
 
         >>> Threshold("theta", ">=", averaged=(0.5, 0.55, 0.6)).words(AVERAGE)
         '0.5:0.05:0.6'
@@ -77,9 +78,9 @@ class Measure:
         description: half a sentence that explains the measure in a legend.
         source: the equation in a paper, if a title must name it to be understood.
         highest: the upper bound of values, None if there is none. The lower bound is 0.
-        depth: set if the measure looks at the first `depth` predictions, whatever the cut-offs are. Its keys then have
-            no K, and it returns shape (1, ...).
-        depth_option: the option of the evaluation that gives this depth instead, if there is one.
+        depth: a number if the measure always looks at the first `depth` predictions and ignores the cut-offs. Its keys
+            then have no K, and `compute` returns one cut-off. None for other measures.
+        depth_option: the option of the evaluation that may set another depth; empty if there is none.
         usual: whether it is computed by default.
         needs_durations: whether it needs the duration of every video that has a relevant moment.
         also: other names that a caller may use for the measure, each with a note to show to that caller.
@@ -138,7 +139,7 @@ class Measure:
 
     @property
     def signature(self) -> str:
-        """The general form of its keys, such as `recall@K,theta`."""
+        """The general form of the measure's keys, such as `recall@K,theta`."""
         return self.key("K", self.threshold.symbol if self.threshold else None)
 
     def title(self, k: int | str | None = "K", threshold: Level | str | None = None, *, iou_compare: str = "ge") -> str:

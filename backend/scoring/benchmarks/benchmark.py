@@ -19,9 +19,9 @@ from backend.scoring.presets import PRESETS, Options, Settings, settle
 class PublishedFigure:
     """One number in a benchmark's published table; `name` is its name in that table.
 
-    `key` is the same figure's name in ReelRank, such as `recall@1,0.5`. It is empty if no measure of ReelRank computes
-    the figure. `about` describes the moments that the figure covers, such as `0-10 s`. It describes the whole figure if
-    `key` is empty.
+    `key` is the figure's name in ReelRank, such as `recall@1,0.5`. It is empty if no measure of ReelRank computes the
+    figure; `about` then says what the figure is. Otherwise `about` says which moments it covers, such as `0-10 s`. An
+    empty `about` means all moments.
     """
 
     name: str
@@ -41,11 +41,11 @@ def grounding_figures(cutoffs: Sequence[int], thetas: Sequence[float]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Figures that do not score moments, such as those for highlights, computed from the same truth and run files.
+    """The figures of a benchmark that do not score moments, such as those for highlights.
 
-    `score(truth, run, missing)` reads the two files and returns the figures' values by name. It returns an empty
-    mapping if the files lack the data. `missing` is the option for queries without predictions in the run, such as
-    `zero` or `skip`.
+    `score(truth, run, missing)` reads a truth file and a run file, and returns the figures' values by name. It returns
+    an empty mapping if the files lack the data. `missing` says how to count queries without predictions in the run,
+    such as `zero` or `skip`.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -57,7 +57,7 @@ OfRun = Callable[[Run, Truth], Run | None]
 
 
 def answers_to(run: Run, truth: Truth) -> Run:
-    """Return the part of the run that answers queries of this truth."""
+    """Return the run with only the queries that the truth contains, and their predictions."""
     known = {str(query) for query in truth.queries}
     return run.of_queries(np.array([str(query) in known for query in run.queries], dtype=bool))
 
@@ -77,8 +77,9 @@ class Part:
     """A group of a benchmark's figures that are computed from the same selection of truth moments and predictions.
 
     `of_truth` selects from the truth, for example the short moments. `of_run` selects from a run, given the selected
-    truth. It returns None if the run has no predictions for these figures. `options` are conventions for these figures
-    only. A part without figures is for benchmarks that score no moments.
+    truth. It returns None if the run has no predictions for these figures. `options` are scoring options for these
+    figures only. `own` has the measures that the caller wrote, by name. A benchmark that scores no moments has one
+    part, without figures.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -90,13 +91,13 @@ class Part:
 
     @property
     def measures(self) -> set[str]:
-        """The names of the measures that the figures are values of."""
+        """The names of the measures that compute the figures, such as `recall`."""
         return {_measure(figure.key) for figure in self.figures}
 
     def settings(self, preset: str, options: Options) -> Settings:
-        """Return the settings of an evaluation that computes exactly these figures.
+        """Return the settings of an evaluation that computes exactly the figures of this group.
 
-        `options` override the conventions of the preset called `preset`.
+        `options` override those of the preset called `preset`.
         """
         keys = [figure.key for figure in self.figures]
         # By name alone, as all of a caller's own measures are asked for, a measure is computed at these values.
@@ -115,8 +116,8 @@ class Benchmark:
         evaluator: the published code whose figures these reproduce.
         parts: its figures, grouped by the selection of truth and predictions that they are computed from. Breakdowns,
             statistics, report and JSON use the first group.
-        options: the conventions in which the evaluator differs from `preset`.
-        preset: the preset that gives all other conventions.
+        options: the scoring options in which the evaluator differs from `preset`.
+        preset: the preset that gives all other options.
         digits: how many decimal places tables show.
         percent: whether tables show the figures, which are shares, in percent.
         notes: what to know before comparing with published tables.
@@ -124,8 +125,8 @@ class Benchmark:
         groups: selections of the truth by name, such as the short moments. Measures that a caller adds are computed
             for each of them too.
         tasks: whether a run file may hold several tasks, as in TVR, that are scored separately.
-        in_pools: whether each query is searched in its own pool of videos, whose listed moments are the truth.
-        repair: what the evaluator does about impossible moments in its annotations.
+        in_pools: whether each query is searched in its own pool of videos. The pools then also give the truth.
+        repair: what the evaluator does about annotated moments that are impossible, such as an end before the start.
     """
 
     name: str
@@ -160,7 +161,8 @@ class Benchmark:
     def missing(self, asked: Options) -> str:
         """Return how to count queries without predictions: `zero`, `skip`, `error` or `published`.
 
-        It is the caller's choice in `asked`, or the benchmark's own convention if the caller chose none.
+        `published` leaves out queries that are absent from the run; other queries without predictions score 0. The
+        result is the caller's choice in `asked`, or the benchmark's own option if the caller chose none.
         """
         return asked.get("missing") or self.options.get("missing") or PRESETS[self.preset].missing
 
@@ -179,12 +181,12 @@ class Benchmark:
         """Return each group of figures with the settings that compute it.
 
         Options in `asked` override the benchmark's own. Impossible predictions keep their rank and have IoU 0
-        (`invalid=zero`), as in the published evaluators. With the option `iou_compare=gt`, recall requires an IoU above
-        theta, not just equal to it.
+        (`invalid=zero`), as in the published evaluators. With the option `iou_compare=gt`, an IoU of exactly theta no
+        longer counts for recall.
 
         Args:
             asked: the caller's options.
-            also: further measures; by name alone, a measure is computed at K = 1 and IoU 0.5.
+            also: further measures, as keys such as `recall@5,0.5` or names. A name means K = 1 and IoU 0.5.
 
         Raises:
             InputError: names every option and measure that cannot be used.
@@ -197,9 +199,9 @@ class Benchmark:
         return [(part, part.settings(self.preset, own | self.options | part.options | options)) for part in parts]
 
     def _further_parts(self, also: Sequence[AnyMeasure]) -> Iterator[Part]:
-        """Yield parts for measures that the benchmark does not publish, for all moments and for each group.
+        """Yield groups of figures for measures that the caller adds: for all moments, then for each of `groups`.
 
-        A measure follows the conventions of the part that has the same measure, or else of the first part.
+        A measure is computed like the benchmark's figures of the same measure, or else like its first figures.
         """
         if not also:
             return

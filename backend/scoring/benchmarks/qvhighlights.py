@@ -8,7 +8,8 @@ is at least 2 (Fair), 3 (Good) or 4 (VeryGood), depending on the level.
     HL-Hit1 = share of queries whose clip with the highest score is a highlight for at least one person
 
 The average precision is interpolated: for each different recall that is reached, take the highest precision at that
-recall or a higher one. The average precision is the mean of these precisions. Clips of equal score are found together.
+recall or a higher one. The average precision is the mean of these precisions. Clips of equal score share the last of
+their ranks.
 
 Edge cases: the average precision is 0 for a person without highlights, and 1 for a person to whom all clips are
 highlights. Scores beyond the video's clips are left out, and clips without a score have 0. Of several clips with the
@@ -208,7 +209,7 @@ def average_precisions(marked: Flags, scores: Floats) -> Floats:
     """Return the interpolated average precision of clips ranked by falling score, for each column of `marked`.
 
     Args:
-        marked: whether each clip is a highlight, shape (clips, columns).
+        marked: whether each clip is a highlight, shape (clips, columns): a column for each level and person.
         scores: the score of each clip, shape (clips,).
     """
     clips = len(scores)

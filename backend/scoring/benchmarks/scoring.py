@@ -45,9 +45,9 @@ def score_benchmark(
         progress: called with the name of the step, how much of it is done, and its total.
 
     Returns:
-        The scoreboard of the first group of figures that has all runs. Its summary has `benchmark` (name, title,
-        evaluator, digits, percent, figures, notes). For each run the summary has `figures`, with the value of every
-        figure by name, None if no query counts.
+        The scoreboard (scores of all runs) of the first group of figures for which every run has predictions. Its
+        summary has `benchmark` (name, title, evaluator, digits, percent, figures, notes). For each run the summary has
+        `figures`: the value of every figure by name, or None if no query counts.
 
     Raises:
         InputError: lists the problems of the truth and of all runs. Nothing is scored then.
@@ -136,7 +136,7 @@ def score_benchmark_in_pools(
 def require_only(
     benchmark: Benchmark | None, *, asked: bool, truth: bool, pools: bool, also: Sequence[AnyMeasure] = ()
 ) -> None:
-    """Refuse options that the benchmark itself decides, and files that it does not use.
+    """Raise an error if the caller set options that the benchmark sets itself, or gave files that it does not use.
 
     Args:
         benchmark: the benchmark, or None if the caller named none; then only `also` is refused.
@@ -162,10 +162,10 @@ def require_only(
 
 
 def _only_highlights(runs: Mapping[str, Run], beside: Mapping[str, Mapping[str, float]]) -> bool:
-    """Return whether the runs have only figures that are not about moments.
+    """Return whether all runs have scores for highlights, but no predicted moments.
 
     Raises:
-        InputError: this holds for some of the runs, not for all.
+        InputError: this is so for some of the runs only.
     """
     only = [name for name, run in runs.items() if beside.get(name) and not len(run.video)]
     if only and len(only) < len(runs):

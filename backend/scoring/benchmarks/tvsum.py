@@ -1,18 +1,18 @@
 """TVSum (Song et al., CVPR 2015), highlight detection: rank the clips of a video as people labelled them.
 
 Twenty people labelled every clip of a video from 1 to 5. A clip is a highlight for a person if its label is above that
-person's median over the video, the lower one of two. The clips are ranked by falling score, and only the first K count:
-five for TVSum, all for YouTube Highlights.
+person's median over the video (of an even number of clips, the lower of the middle two labels). The clips are ranked by
+falling score, and only the first K count: five for TVSum, all for YouTube Highlights.
 
     AP  = sum_k (rec_k - rec_(k-1)) (prc_(k-1) + prc_k) / 2,    rec_0 = 0, prc_0 = 1
     mAP = mean of AP over the videos of a domain and their people
 
-rec_k is the share of the highlights among the K clips that the first k have, and prc_k the share of highlights among
-the first k clips. Source: `evaluate` of datasets/tvsum.py of UMT (Liu et al., CVPR 2022), which QD-DETR, CG-DETR and
-Lighthouse follow.
+rec_k is the number of highlights among the first k clips, divided by the number among the first K. prc_k is the share
+of highlights among the first k clips. Source: `evaluate` of datasets/tvsum.py of UMT (Liu et al., CVPR 2022), which
+QD-DETR, CG-DETR and Lighthouse follow.
 
 Edge cases: clips of equal score keep their order. Clips without a score do not count, nor do scores beyond the last
-clip. AP is 0 if none of the K clips is a highlight, so the recall is not about all highlights of the video.
+clip. AP is 0 if none of the first K clips is a highlight. The recall ignores highlights beyond the first K clips.
 
 Worked example: of the two clips with the highest scores the second is a highlight: rec = 0, 1 and prc = 0, 1/2.
 
@@ -58,10 +58,10 @@ LabelledVideo = tuple[str, str, Floats]
 
 
 def read_labels(path: Path) -> list[LabelledVideo]:
-    """Return the labels of the clips of each video in a truth file; empty for a file of another form.
+    """Return each video of a truth file with its domain and its clips' labels; empty if the file has no such labels.
 
     Raises:
-        InputError: lists every video whose labels are not of the same people for each clip.
+        InputError: lists every video whose clips do not all have the same number of labels, at least one.
     """
     content, file = unpacked_bytes(path), str(path)
     opening = opening_of(content)
@@ -86,7 +86,9 @@ def read_labels(path: Path) -> list[LabelledVideo]:
 
 
 def above_median(labels: Floats) -> Flags:
-    """Return whether each label is above the median of its column, the lower one of two; shape (clips, people).
+    """Return whether each label is above the median of its column; shape (clips, people).
+
+    The median of an even number of labels is the lower of the middle two.
 
     >>> above_median(np.array([[1.0], [2.0], [3.0], [2.0]])).ravel().tolist()
     [False, False, True, False]
@@ -99,9 +101,9 @@ def clip_precisions(marked: Flags, scores: Floats, first: int | None = None) -> 
     """Return the average precision of clips ranked by falling score, for each column of `marked`.
 
     Args:
-        marked: whether each clip is a highlight, shape (clips, columns).
-        scores: the score of each clip.
-        first: how many clips count; None means all.
+        marked: whether each clip is a highlight, shape (clips, columns): a column for each person.
+        scores: the score of each clip. Clips beyond its end do not count.
+        first: how many of the best clips count; None means all.
     """
     order = np.argsort(-scores[: len(marked)], kind="stable")[:first]
     hits = np.cumsum(marked[order], axis=0)
@@ -120,7 +122,7 @@ def highlight_figures(mark: Callable[[Floats], Flags], domains: Sequence[str], f
         mark: returns which clips are highlights, given the labels, both of shape (clips, people).
         domains: the names of the domains.
         first: how many clips of a video count; None means all.
-        about: what the average precision is of, in a few words.
+        about: a few words that describe the average precision in tables.
     """
 
     def score(truth: Path, run: Path, missing: str) -> dict[str, float]:

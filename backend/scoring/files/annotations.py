@@ -31,12 +31,13 @@ keeps such queries, without a moment: no prediction is right for them. `nothing`
 def annotated_truth(content: bytes, file: str, repair: Repair = "leave out") -> Truth | None:
     r"""Return the truth in a benchmark's own annotation file, or None for any other file.
 
-    Published files contain moments that end before they begin, or after their video. Most evaluators leave out queries
-    with no other moment, and cut ends at the end of the video. `repair` says what to do instead, and `notes` of the
-    result reports it. In DiDeMo several people marked the moment of each sentence; every such moment is relevant.
+    Published files contain moments that end before they begin, or after their video. By default, as in most
+    evaluators, ends are cut at the end of the video, and queries with only impossible moments are left out. `repair`
+    may choose otherwise (see `Repair`). `notes` of the result says what was changed. In DiDeMo several people marked
+    the moment of each sentence; every such moment is relevant.
 
     Raises:
-        InputError: the file has such a form; lists everything in it that has a wrong structure.
+        InputError: lists everything in the annotation file that has a wrong structure.
 
     >>> truth = annotated_truth(b"ABC12 24.3 30.4##person sits.\nABC12 0 2.5##person stands.", "test.txt")
     >>> (truth.queries, truth.end_s.tolist()) if truth else None

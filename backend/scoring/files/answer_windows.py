@@ -49,9 +49,9 @@ def windows_in(text: str) -> list[Window]:
     """Return the windows in an answer, in the order of the text; empty if it names no time.
 
     Times are seconds, `M:SS` or `H:MM:SS`. Two numbers in angle brackets, or with a percent sign, are percent of the
-    video's length. Of `<think>` and `<answer>` only the answer is read. Times in frames are not read, because the
-    frame rate is unknown. Ranges such as "3-4 people" count only if no range is marked as one of times: by `from`,
-    `between` or `at`, a unit, a colon or a decimal point.
+    video's length. If the text has an `<answer>` part, or a part after `</think>`, only that part is read. Times in
+    frames are not read, because the frame rate is unknown. A range with `from`, `between`, `at`, a unit, a colon or a
+    decimal point is surely a time. If there is one, other ranges such as "3-4 people" are ignored.
 
     >>> windows_in("From 10.2 to 15 seconds the 3-4 people sit, and again at 0:40 - 1:05.5.")
     [Window(start=10.2, end=15.0, percent=False), Window(start=40.0, end=65.5, percent=False)]
@@ -95,20 +95,21 @@ def _seconds(time: str) -> float:
 
 
 def windows_of_vtimellm(text: str) -> list[Window]:
-    """Return the window that VTimeLLM's evaluator finds: its first two numbers of two digits with "to" or "and".
+    """Return the window that VTimeLLM's evaluator finds, such as "10 to 25" or "10 and 25"; empty if there is none.
 
-    They are percent of the video's length. Source: `iou` in vtimellm/eval/eval.py (huangb23/VTimeLLM).
+    It is the first such pair of two-digit numbers, in percent of the video's length. Source: `iou` in
+    vtimellm/eval/eval.py (huangb23/VTimeLLM).
     """
     match = re.search(r"(\d{2}) (?:to|and) (\d{2})", text)
     return [Window(float(match[1]), float(match[2]), percent=True)] if match else []
 
 
 def windows_of_timechat(text: str) -> list[Window]:
-    """Return the window that TimeChat's evaluator finds in a generated text, with the earlier time as its start.
+    """Return the window that TimeChat's evaluator finds in a generated text, in seconds; empty if there is none.
 
-    It is the first `start - end`. Without one, the first number of a line, question or exclamation that speaks of a
-    start, an end or a happening is a start, and that of the next such line is the end. Source: `extract_time` in
-    utils/format_tvg.py (RenShuhuai-Andy/TimeChat).
+    It is the first range such as "3 - 9". Without a range, the text is split at line ends, `!` and `?`. The first two
+    pieces that have a number and one of "start", "end" or "happen" give a time each: their first number. The earlier
+    time is the start. Source: `extract_time` in utils/format_tvg.py (RenShuhuai-Andy/TimeChat).
     """
     text = text.lower()
     between = _TIMECHAT.search(text)
@@ -124,7 +125,7 @@ def windows_of_timechat(text: str) -> list[Window]:
 
 
 def windows_of(given: object, rule: Rule, deepest: int = 8) -> list[Window]:
-    """Return the windows of an answer that is text, `[start, end]`, an object with both, or a list of these.
+    """Return the windows of an answer: text (read by `rule`), `[start, end]`, an object with both, or a list.
 
     Times with so many digits that they are infinite, and lists more than `deepest` deep, are no windows.
     """
@@ -142,7 +143,7 @@ def windows_of(given: object, rule: Rule, deepest: int = 8) -> list[Window]:
 
 
 def _time(part: object) -> float | None:
-    """Return a number, or a text that is one time, in seconds; None for anything else, and for what is infinite."""
+    """Return a number or a text such as `7.25` or `1:02` as seconds; None for anything else and for infinite times."""
     if isinstance(part, bool) or not isinstance(part, (str, int, float)):
         return None
     if isinstance(part, str) and not _ONE_TIME.fullmatch(part):

@@ -50,7 +50,11 @@ _ENDING = re.compile(r"\.(?:mp4|mkv|webm|avi|mov)$")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """One answer of a file, with its row. `query` is None if only the video and the text name the query."""
+    """One answer of a file, with its row.
+
+    `query` is the query's id; it is None if only `video` and `text` (the words of the query) tell the query. `given`
+    is the answer itself, as text, times or JSON. `rule` finds the times in a text.
+    """
 
     row: int
     query: object
@@ -65,14 +69,16 @@ class _Answer:
 
     @property
     def key(self) -> tuple[str, str] | None:
-        """The video and the text, as `_folded` writes them; None if one of them is missing."""
+        """The video and the query's words, simplified for comparison by `_folded`; None if one of them is missing."""
         return _folded(self.video, self.text) if self.video and self.text else None
 
 
 def holds_answers(decoded: object) -> bool:
-    """Return whether a decoded run holds answers: entries with an answer, objects or texts by query id, or `results`.
+    """Return whether a decoded JSON file holds answers of a language model.
 
-    Texts by query id count only if one of them names a time: otherwise they may be anything, such as settings.
+    It may be a list of entries with an answer each, one such entry, or an object of entries or texts by query id. Or it
+    has `results` by video, as files of dense captioning have. Texts count only if one of them names a time: otherwise
+    they may be anything, such as settings.
 
     >>> holds_answers([{"qid": 5, "answer": "From 3 to 9 seconds."}]), holds_answers({"5": [["v", 0, 9, 0.5]]})
     (True, False)
@@ -89,28 +95,29 @@ def holds_answers(decoded: object) -> bool:
 
 
 def _is_results(decoded: Mapping[Any, Any]) -> bool:
-    """Return whether this is an object with `results` for each video, as for dense captioning."""
+    """Return whether a JSON object has the field `results` with a list for each video, as for dense captioning."""
     results = decoded.get(_RESULTS)
     return isinstance(results, Mapping) and all(isinstance(entries, (list, tuple)) for entries in results.values())
 
 
 def _is_answer(entry: object) -> bool:
-    """Return whether this is an entry with an answer, and neither a scored prediction nor a query with predictions."""
+    """Return whether a JSON value is an answer with a query id or video, and has no scores or lists of predictions."""
     if not isinstance(entry, Mapping) or not pick(ANSWER, entry) or not pick((*_IDS, *_VIDEOS), entry):
         return False
     return not any(field in entry for field in (*SCORE, RUN.items, RUN.windows))
 
 
 def _field(entry: Mapping[Any, Any]) -> str | None:
-    """Return the field of an object by query id that holds its answer; None if it has none."""
+    """Return the name of the field that holds an entry's answer or times; None if it has neither."""
     return pick((*TIMES, *ANSWER), entry)
 
 
 def opening(content: bytes, form: Form) -> object:
-    """Return as much of a JSON run as `holds_answers` needs, decoded; None if this is surely not a run of answers.
+    """Return as much of a JSON file, decoded, as `holds_answers` needs; None if it surely holds no answers.
 
-    Of a list or of lines this is the first entry. Of an object it is everything, but only if its first value is text or
-    an object: in large runs of other formats it is a list.
+    For a list, or for a file with an entry on each line, the result is a list with the first entry. An object is
+    returned in full, but only if its first value is text or an object. Otherwise it may be a large run of another
+    format, which must not be decoded twice.
     """
     text = content[:_PEEK].decode("utf-8", "ignore").lstrip()
     try:
@@ -125,7 +132,9 @@ def opening(content: bytes, form: Form) -> object:
 
 
 def answers_table(content: bytes, file: str) -> list[object] | None:
-    r"""Return the rows of a CSV file with a column of answers, each as an object at its row; None for any other table.
+    r"""Return a CSV file with a column of answers as a list of `{column: cell}`; None for any other table.
+
+    Item i of the list is line i + 1 of the file. It is None for a line without data, such as the header.
 
     >>> answers_table(b"query_id,answer\n5,From 3 to 9 seconds.\n", "answers.csv")
     [None, {'query_id': '5', 'answer': 'From 3 to 9 seconds.'}]
@@ -146,14 +155,14 @@ def answers_table(content: bytes, file: str) -> list[object] | None:
 
 
 def answers_run(decoded: object, file: str, truth: Truth | None, videos: Mapping[int, str] | None = None) -> Run:
-    """Return the run in decoded answers, for which `holds_answers` is true.
+    """Return the run in a decoded file of answers; `holds_answers` must be true for it.
 
-    The windows of an answer are its predictions, the first one first. Windows in percent need the length of their
+    The times in an answer are its predictions, in the order of the answer. Times in percent need the length of their
     video, from the truth or from the video map `videos`.
 
     Raises:
-        InputError: there is no truth. Otherwise, lists every answer that names no query, windows in percent of videos
-            whose length is unknown, and what `run_in_own_videos` refuses.
+        InputError: there is no truth. Otherwise, lists every answer that names no query, times in percent of videos
+            whose length is unknown, wrong times, and queries with several videos in the truth.
     """
     if truth is None:
         raise InputError.single(file, said("holds answers, so it can only be read together with a truth"))
@@ -210,7 +219,7 @@ def _unread_note(file: str, counts: AnswerCounts, unread: Sequence[tuple[object,
 
 
 def _answers_in(decoded: object, file: str) -> tuple[list[_Answer], list[Problem], list[str]]:
-    """Return the answers of a file in its order, a problem for each entry without one, and notes for the person."""
+    """Return a file's answers in order, a problem for each entry without an answer, and notes on what was not read."""
     answers: list[_Answer] = []
     problems = problems_with(decoded) if isinstance(decoded, list) else []
     captions = 0
@@ -255,7 +264,7 @@ def _answers_in(decoded: object, file: str) -> tuple[list[_Answer], list[Problem
 
 
 def _entries(decoded: object) -> Iterable[tuple[int, object, object, str | None]]:
-    """Yield the row of each entry, the entry, and the query id or the video that the file gives it as a key."""
+    """Yield each entry as (row, entry, query id, video). Id and video are None unless the file has them as a key."""
     if not isinstance(decoded, Mapping):
         yield from ((row, entry, None, None) for row, entry in enumerate(cast("list[object]", decoded), start=1))
     elif _is_answer(decoded):
@@ -270,11 +279,11 @@ def _entries(decoded: object) -> Iterable[tuple[int, object, object, str | None]
 def _with_queries(
     answers: Sequence[_Answer], truth: Truth, file: str, problems: list[Problem]
 ) -> Iterable[tuple[object, _Answer, bool]]:
-    """Yield each answer with the id of its query, and whether this was found by video and text.
+    """Yield each answer with the id of its query, and whether the query was found by its video and text.
 
-    Ids are used, unless most of those that the truth has belong to other texts there: then another file of the same
-    data set numbers its queries otherwise. An answer that names no query of the truth by its video and text is added to
-    `problems`.
+    The answer's own query id is used if it has one. Exception: if at least half of the known ids belong to another text
+    in the truth, the file numbers its queries differently. Then, and without an id, the query is found by video and
+    text. An answer for which that fails is added to `problems`.
     """
     queries_of = _queries_by_text(truth)
     key_of = {str(query): key for key, queries in queries_of.items() for query in queries}
@@ -313,7 +322,7 @@ def _with_queries(
 
 
 def _nothing_shared(answers: Sequence[_Answer], truth: Truth, file: str) -> Problem:
-    """Return the problem of answers without an id, none of whose texts is a query of the truth."""
+    """Return the problem of a file none of whose answers could be assigned to a query of the truth by its text."""
     first = answers[0]
     if first.key is None or not truth.texts:
         lacks = said("the answers name no query") if first.key is None else said("the truth has no texts of queries")
@@ -331,7 +340,7 @@ def _nothing_shared(answers: Sequence[_Answer], truth: Truth, file: str) -> Prob
 
 
 def _queries_by_text(truth: Truth) -> Mapping[tuple[str, str] | None, list[QueryKey]]:
-    """Return the truth's queries with moments in one video, by this video and their text, as `_folded` writes them."""
+    """Return the truth's queries that have a single video, by (video, text), both simplified by `_folded`."""
     queries_of: dict[tuple[str, str] | None, list[QueryKey]] = defaultdict(list)
     for query, videos in own_videos(truth).items():
         if (text := truth.texts.get(query)) and len(videos) == 1:

@@ -79,7 +79,9 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None, tas
 
 
 def named_groups(document: object, file: str) -> list[Group]:
-    """Return each query with its unchecked rows, from an object of queries or a list of queries with `predictions`.
+    """Return each query of a run with its predictions, which are not checked.
+
+    `document` is an object with the predictions of each query id, or a list of queries with `predictions`.
 
     Raises:
         InputError: lists every query that has a wrong structure.
@@ -192,7 +194,7 @@ def _task(
 def _groups(document: list[object], kind: Kind, file: str) -> tuple[Some[Group], Names]:
     """Return each query with its unchecked moments, and the field names of moments that are objects.
 
-    `document` has the entries of a truth or run file, as `kind` says. None in it stands for an empty line.
+    `document` is the list of entries of a truth or run file; `kind` says which. An item None stands for an empty line.
     """
     entries = [entry for entry in document if isinstance(entry, Mapping)]
     for field in (kind.items, kind.windows):

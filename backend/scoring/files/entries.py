@@ -144,8 +144,8 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
     `name` returns a video's name for the id in a moment.
 
     Raises:
-        PartlyRead: lists every moment that has a wrong structure, and every repeated query. It holds the rest of the
-            truth.
+        PartlyRead: lists every moment that has a wrong structure, and every repeated query. Its attribute
+            `rest` is the truth without them.
     """
     spans, relevance, problems = _columns_of(groups, file, lambda items: objects(items, names), name)
     items = (item for group in groups for item in group.items if isinstance(item, Mapping))
@@ -157,15 +157,15 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
 
 
 def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run:
-    """Return a run from predictions that are all objects or all lists `[video, start, end, score]`, like the first one.
+    """Return a run from predictions that are all objects, or all lists `[video, start, end, score]`.
 
-    If the first one is `[video, start, end]`, no prediction has a score, and their order counts.
+    If the first prediction is `[video, start, end]`, none may have a score, and their order decides the ranks.
 
-    The fields of objects are called as `names` says. `name` returns a video's name for the id in a prediction.
+    `names` has the field names of the objects. `name` returns a video's name for the id in a prediction.
 
     Raises:
-        PartlyRead: lists every prediction that has a wrong structure, and every repeated query. It holds the rest of
-            the run.
+        PartlyRead: lists every prediction that has a wrong structure, and every repeated query. Its attribute
+            `rest` is the run without them.
     """
     first = next((item for group in groups for item in group.items), None)
 
@@ -286,7 +286,7 @@ def _gathered(
 
 
 def _with_ids(groups: list[Group], file: str) -> Some[Group]:
-    """Return the groups whose query id is valid and new, and the problems of the other groups."""
+    """Return the groups whose query id is valid and not repeated, and the problems of the other groups."""
     if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
         texts = list(map(str, queries))
         if len(set(texts)) == len(texts) and all(map(is_visible, texts)) and "".join(texts).isascii():

@@ -83,9 +83,9 @@ _Videos = dict[str, tuple[float, int]]
 
 
 def with_line_facts(truth: Truth, content: bytes) -> Truth:
-    """Return a truth with the query types and video durations in its file, if this is a file of TVR or QVHighlights.
+    """Add the query types, query texts and video durations that files of TVR and QVHighlights have to a truth.
 
-    `content` is the file's bytes. For other files the truth is returned unchanged.
+    `content` has the bytes of the truth's file. For a file of another kind the truth is returned unchanged.
     """
     lines = _lines(content)
     if not lines:

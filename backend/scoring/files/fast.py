@@ -267,7 +267,7 @@ def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.R
 
 
 def _require_one_a_line(content: bytes, entries: int) -> None:
-    """Raise `Doubt` unless every line has exactly one value.
+    """Raise `Doubt` (so that the careful reader takes over) unless every line has exactly one value.
 
     The parser does not check this. With several values on a line, the numbers of rows would be wrong.
     """
@@ -277,10 +277,10 @@ def _require_one_a_line(content: bytes, entries: int) -> None:
 
 
 def _require_each_once(content: bytes, layout: Layout, entries: int, moments: int) -> None:
-    """Raise `Doubt` if a key may stand twice in an object, because the parser silently keeps the last one.
+    """Raise `Doubt` (so that the careful reader takes over) if an object may have a key twice.
 
-    The keys are counted. A count that is too high means a repeated key, or a text that looks like a key. It cannot be
-    too low, because every entry has its keys.
+    The parser would silently keep the last value. So keys are counted in the whole file, and compared with the number
+    of objects. A higher count means a repeated key, or a text that looks like a key.
     """
     names = layout.names.all[: -1 if layout.relevant else None] if layout.names else ()
     expected = dict.fromkeys(names, moments)

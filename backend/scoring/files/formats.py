@@ -1,8 +1,7 @@
 """Read truth, run and video map files into columns, from paths or bytes; every problem names its file and row.
 
-`fast` reads every JSON format almost as fast as the parser, with the help of `layout`. At any doubt, `documents` with
-`text` reads the file again and reports every fault. This module itself reads CSV. `words` has the field names of all
-formats.
+JSON files are first read by the module `fast`, which gives up at anything unusual. The slower module `documents` then
+reads the file again and reports every fault. CSV is read here.
 
 Reads: these files, with or without gzip. Writes: nothing.
 """
@@ -48,7 +47,7 @@ _CSV_NAMES = Names("video", ("start", "end"), "value")
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The names of the columns in a file; `rank` is None if there is no such column."""
+    """The names that a CSV file gives to the needed columns; `rank` is None if there is no such column."""
 
     query: str
     video: str
@@ -76,7 +75,7 @@ def truth_table(content: bytes, file: str) -> Truth:
 
 
 def run_table(content: bytes, file: str, videos: Mapping[int, str] | None) -> Run:
-    r"""Return the run in a CSV file with the columns query_id, video, start, end, score, or other known names of these.
+    r"""Return the run in a CSV file with the columns query_id, video, start, end and score, or known synonyms.
 
     An optional column rank decides the order.
 
@@ -283,7 +282,7 @@ VIDEO_MAP = "video_corpus.json"
 
 
 def read_truth(path: Path, repair: Repair = "leave out") -> Truth:
-    """Read a truth file of any format; for `repair` see `Repair`."""
+    """Read a truth file of any format. `repair` says what to do about impossible moments in benchmarks' annotations."""
     return truth_file(unpacked_bytes(path), str(path), repair)
 
 
@@ -315,7 +314,7 @@ def of_tasks(runs: Mapping[str, Run]) -> Run:
 
 
 def map_of(videos: Path) -> Path:
-    """Return the path of the video map: `videos` itself, or `video_corpus.json` in it if it is a folder."""
+    """Return the path of the video map file: `videos` itself, or `video_corpus.json` in it if it is a folder."""
     return videos / VIDEO_MAP if videos.is_dir() else videos
 
 

@@ -28,8 +28,8 @@ class Layout:
     Attributes:
         query: the key of an entry's query id, None if query ids are the keys of the file's object.
         items: the key of an entry's list of moments, None if an entry is itself a moment.
-        names: the keys of a moment that is an object, None if it is a list.
-        video: the key of the one video of all windows of an entry, if any.
+        names: the keys of the fields of a moment, None if moments are lists.
+        video: the key of an entry's video, if its moments do not name their video themselves.
         relevant: whether moments have no relevance field, because all of them are relevant.
     """
 

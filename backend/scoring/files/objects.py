@@ -1,7 +1,7 @@
 """Read Python objects into columns: paths, texts and open files, dicts and lists, and data frames of any library.
 
-Data frames are known by what they can do, so none of their libraries is imported: pandas, polars, pyarrow and Hugging
-Face datasets all name their columns and return one by its name.
+No data frame library is imported: a data frame is any object with column names that returns a column by its name. This
+fits pandas, polars, pyarrow and Hugging Face datasets.
 
 Reads: the file of a path, and open files. Writes: nothing.
 """
@@ -68,7 +68,7 @@ class OpenFile(Protocol):
     """An open file, of text or of bytes."""
 
     def read(self) -> str | bytes:
-        """Return the content from here to the end."""
+        """Return the content from the current position to the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,11 @@ Videos = Mapping[int, str]
 
 
 def held(given: object, name: str) -> object:
-    """Return what can be read more than once: the content of a text or open file, the items of an iterator.
+    """Return an object that can be read several times, because an open file or iterator can be read only once.
 
-    A text is a path unless it begins like JSON or has several lines. An iterator gives entries, or pairs of a query and
-    its rows. Other objects are returned as they are. `name` is for messages about what has no name itself.
+    The result is a `FileContent` for an open file, bytes, or a text that begins like JSON or has several lines. It is a
+    list for an iterator of entries, and a dict for an iterator of (query, rows) pairs. Anything else is returned as it
+    is; a text of one line is a path. Messages use `name` if the object has no file name.
     """
     if isinstance(given, str) and (given.lstrip()[:1] in ("{", "[") or "\n" in given):
         return FileContent(unpack(given.encode("utf-8", "surrogatepass"), name), name)
@@ -123,7 +124,8 @@ def run_name(given: object) -> str:
 def truth_from(given: object, name: str = "truth", repair: Repair = "leave out") -> Truth:
     """Return the truth from a path, `{query: [moment, ...]}`, a list of entries as decoded from JSON, or a data frame.
 
-    It may also be the result of `held`. `repair` says what to do about impossible moments of benchmarks' annotations.
+    Open files, bytes and JSON as text are accepted too. `repair` says what to do about impossible moments in the
+    annotations of benchmarks.
 
     Raises:
         InputError: lists everything that is wrong. For any other type, it says which types are accepted.
@@ -206,9 +208,10 @@ def videos_from(given: object) -> VideoMap:
 
 
 def _opening(given: object) -> Opening:
-    """Return the beginning of the file that a decoded file came from; an empty one for any other object.
+    """Encode the first entry of decoded JSON again, to recognise its form like that of a file.
 
-    Only the first entry of a list, or of an object of objects or lists, is encoded for it.
+    An object whose first value is neither a list nor an object is encoded in full. The result is an empty opening for
+    anything that is not JSON.
     """
     sample: object = ()
     if isinstance(given, list):
@@ -240,7 +243,7 @@ def _names_of(frame: Frame) -> list[str]:
 
 
 def _values_of(frame: Frame, name: str) -> list[Any]:
-    """Return the values of a column as Python objects, lists in its cells too."""
+    """Return the values of a column as Python objects; arrays in its cells become lists."""
     column = frame[name]
     for method in ("to_pylist", "to_list"):
         if hasattr(column, method):

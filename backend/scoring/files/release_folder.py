@@ -106,9 +106,10 @@ def other_truths(truth: Path) -> list[Path]:
 
 
 def split_hints(truth: Truth, runs: Iterable[Run], others: Iterable[Path]) -> list[Problem]:
-    """Return a problem for each run of which the truth has no query, and each of `others`, other truths, has some.
+    """Return hints for runs that share no query with the truth: which of the truths in `others` fit them better.
 
-    It says how many, so that a person knows which truth to give. Truths that cannot be read are left out.
+    There is a hint for each such run and each other truth with some of its queries; it says with how many. Truths that
+    cannot be read are skipped.
     """
     lost = [run for run in runs if run.queries and not set(map(str, run.queries)) & set(map(str, truth.queries))]
     problems = []

@@ -1,8 +1,8 @@
 """Detect the form of truth and run files, and decode JSON entry by entry, so that every fault has a row.
 
-JSON allows, or programs write anyway, things that must not pass unnoticed: repeated keys, NaN and Infinity, and numbers
-that are too large. They decode to `Doubled` and `NotANumber`, which are refused by the code that uses the value. Fields
-that nobody reads may contain anything.
+Some files have repeated keys, NaN, Infinity or numbers that are too large. An object with repeated keys decodes to
+`Doubled`, and such a number to `NotANumber`. The code that uses a value refuses these two. They do no harm in fields
+that are not used.
 """
 
 import json
@@ -117,7 +117,8 @@ def decoded(content: bytes, file: str) -> object:
     """Decode a JSON file: one document, or a value on each line, as its first lines show.
 
     Raises:
-        InputError: it is one document and not JSON. For lines, `lines` says where faults go.
+        InputError: the file is one document and not valid JSON. For a file of lines nothing is raised: the attribute
+            `problems` of the result lists the faulty lines.
     """
     return lines(content, file) if form_of(content, file) is Form.LINES else document(content, file)
 

@@ -52,7 +52,11 @@ _JSON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _KnownForm:
-    """A form of files. An entry needs one key of each group in `needs`; those in `marks` alone recognise the form."""
+    """A form (format) of truth or run files whose entries have named fields.
+
+    `needs` and `marks` are groups of synonymous keys. A correct entry has one key of each group in `needs`. One key of
+    each group in `marks` is enough to recognise the form.
+    """
 
     name: str
     role: str
@@ -65,7 +69,7 @@ class _KnownForm:
         return [names[0] for names in self.needs if not pick(names, keys)]
 
     def recognises(self, keys: Collection[str]) -> bool:
-        """Return whether `keys` has one of each group of marks."""
+        """Return whether `keys` has a key of each group in `marks`."""
         return all(pick(names, keys) for names in self.marks)
 
 
@@ -100,10 +104,11 @@ _OPTIONS = {TRUTH.name: "--truth", RUN.name: "--run", _POOLS: "--pool", _MAP: "-
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a file is: its layout in words, and the keys of its entries.
+    """What a file contains: its layout in words for a message (`words`), and the keys of its entries.
 
-    `inside` is true if the entries are a list inside an object, and `scores` if it has only numbers, by name. `role`
-    and `form` are set if something other than the keys shows the form.
+    `table` is true for CSV. `inside` is true if the entries are in a list inside an object. `scores` is true for an
+    object of numbers only. `role` (such as `truth` or `run`) and `form` are set if something other than the keys shows
+    them.
     """
 
     words: str
@@ -121,7 +126,7 @@ def explained(error: InputError, content: bytes, file: str, kind: Kind) -> Input
     This is `error` itself if the file has a known form of this kind, or is meant to be JSON and has a wrong syntax.
 
     Args:
-        error: what the reader refused.
+        error: the error with which the file was refused.
         content: the bytes of the file, in UTF-8.
         file: the file's name, for messages.
         kind: whether the file was read as a truth or as a run.
@@ -161,7 +166,7 @@ def explained(error: InputError, content: bytes, file: str, kind: Kind) -> Input
 
 
 def _a(role: str, form: str = "") -> str:
-    """Return what a file is, such as `a truth (QVHighlights)`."""
+    """Return the kind of a file in words for a message, such as `a truth (QVHighlights)`."""
     words = {
         TRUTH.name: said("a truth"),
         RUN.name: said("a run"),
@@ -172,7 +177,7 @@ def _a(role: str, form: str = "") -> str:
 
 
 def _advice(seen: _Seen, own: Sequence[_KnownForm], kind: Kind) -> str:
-    """Return the forms of which a file has half the keys or more, with what it lacks for each; else the simplest."""
+    """Return advice for a message: the nearest known forms and the fields they need, or else the simplest form."""
     if seen.scores:
         return said("it looks like printed scores: give the file with the predictions")
     lacking = {form: form.lacking(seen.keys) for form in own}
@@ -188,7 +193,7 @@ def _advice(seen: _Seen, own: Sequence[_KnownForm], kind: Kind) -> str:
 
 
 def _look(content: bytes, file: str) -> _Seen | None:
-    """Return what a file is; None if it is meant to be JSON and has a wrong syntax."""
+    """Return what a file contains; None if it is meant to be JSON but is not valid."""
     text = content.decode("utf-8", "replace").strip()
     layout = form_of(content, file)
     if layout is Form.CSV:
@@ -259,9 +264,9 @@ def _look_at_object(decoded: Mapping[str, Any]) -> _Seen:
 
 
 def _only_numbers(decoded: object, deepest: int = 8) -> bool:
-    """Return whether an object has only numbers, or objects with only numbers; it must have some.
+    """Return whether decoded JSON is an object of numbers, or of such objects, and not empty.
 
-    An object with others more than `deepest` deep is none.
+    Objects more than `deepest` levels deep do not count.
     """
     if isinstance(decoded, dict):
         return bool(decoded) and deepest > 0 and all(_only_numbers(part, deepest - 1) for part in decoded.values())

@@ -25,9 +25,9 @@ Raw = tuple[list[QueryKey], Floats, Floats, Floats]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The field names of moments that are objects; `value` names the relevance or score.
+    """The names of the fields in which a file's moments have their video, times, and relevance or score (`value`).
 
-    `times` names start and end, or one field with both.
+    `times` has two names, for start and end, or the name of one field with both.
     """
 
     video: str
@@ -36,7 +36,7 @@ class Names:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """All the names."""
+        """The names of all fields: video, times, value."""
         return self.video, *self.times, self.value
 
 
@@ -103,7 +103,7 @@ def _any_doubled(kinds: set[type]) -> bool:
 
 
 def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
-    """Return one of `names` that is a repeated key in one of the objects `items`, or None."""
+    """Return a key among `names` that occurs twice in one of the decoded objects `items`; None if there is none."""
     if not _any_doubled(set(map(type, items))):
         return None
     twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
@@ -136,7 +136,7 @@ def _floats(values: Sequence[Any], what: str) -> Floats:
 
 
 def name_only(video: QueryKey) -> str:
-    """Return the name of a video in a truth file, which must be text."""
+    """Return a video's name from a truth file unchanged; raise `ValueError` if it is a number instead of a text."""
     if isinstance(video, str):
         return video
     raise ValueError(said("the video is the number {video}; a truth file names videos", video=video))
@@ -240,10 +240,11 @@ TASK_VIDEOS = "video2idx"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The field names of truth files or of run files.
+    """One of the two kinds of files, truth or run (`name`), with the field names that such files use.
 
-    `value` has the names of the relevance or score, best first. `items` is the field with a query's moments, and
-    `windows` the one in QVHighlights. `usual` are the default names of a moment's fields.
+    `value` has the possible names of the field with the relevance or score, preferred first. `items` names the field
+    with a query's moments, and `windows` that field in QVHighlights files. `usual` has the default names of a moment's
+    fields.
     """
 
     name: str

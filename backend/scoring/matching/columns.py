@@ -117,7 +117,7 @@ class Spans:
         return order, np.flatnonzero(_differ((*span, self.end_s), order))
 
     def problem(self, position: int, message: str) -> Problem:
-        """Return a problem with the moment at `position`, which names its file, row, query and number."""
+        """Return a problem about the moment at `position`. It names the moment's file, row, query and number."""
         query = self.queries[int(self.query[position])]
         return row_problem(self.file, int(self.row[position]), query, int(self.number[position]), message)
 
@@ -176,7 +176,7 @@ class Truth(Spans):
     def relevance_problems(self, *, any_grade: bool = False) -> dict[int, str]:
         """Return a message for each moment whose relevance is invalid, by the moment's position.
 
-        With `any_grade`, a relevance may be any number from 0 to `HIGHEST_GRADE`.
+        With `any_grade`, a relevance may be any number from 0 to `HIGHEST_GRADE` (1000).
         """
         rel = self.relevance
         if any_grade:
@@ -281,7 +281,7 @@ def offsets_of(sizes: Indices) -> Indices:
 
 
 def row_problem(file: str, row: int, query: QueryKey, number: int, message: str) -> Problem:
-    """Return the problem `message` about the `number`-th moment of a query."""
+    """Return a `Problem` that says `message` about the `number`-th moment of a query, in a row of a file."""
     return Problem(
         file, row, said("query {query}, moment {number}: {message}", query=query, number=number, message=message)
     )

@@ -14,13 +14,15 @@ from backend.scoring.matching.greedy import Pairs, TruthIndex, beginnings, settl
 
 @dataclass(frozen=True, slots=True)
 class MatchOrigin:
-    """The run and the truth that matches were made from: ids, names, times and scores, which only own measures need.
+    """The run and the truth that matches were made from, for measures that a caller wrote.
+
+    Such measures may use ids, names, times and scores. The built-in measures do not need them.
 
     Attributes:
         run: the run in rank order.
         first: the position in the run of the first prediction that was matched.
         truth: the truth.
-        index: its moments, sorted.
+        index: the moments of the truth, sorted by query and video.
         truth_query: the index in the truth of each of the Q queries, shape (Q,).
     """
 
@@ -39,16 +41,17 @@ class Matches:
         queries: the number of queries, Q.
         query: the query of each prediction, 0..Q-1, shape (P,).
         rank: the rank of each prediction, from 0, shape (P,).
-        video: the video of each prediction: a number of the truth's videos, or a higher one of its own; shape (P,).
+        video: the video of each prediction, as an index of the truth's videos; shape (P,). Other videos have higher
+            numbers.
         start_s: the start of each prediction in seconds, shape (P,).
         end_s: the end of each prediction in seconds, shape (P,).
         pairs: each prediction with each truth moment of the same query and video.
-        truth: the truth moments of all queries, also of those that are not here.
-        truth_query: the truth's number of each query, shape (Q,); -1 for a query that the truth lacks.
+        truth: the truth moments of all queries of the truth, even of queries that are not among the Q.
+        truth_query: the index in the truth of each query, shape (Q,); -1 for a query that the truth lacks.
         duration_s: the duration of each of the truth's videos in seconds, for measures that need it.
         ideal: the DCG of the ideal ranking of each query's truth, shape (cut-offs, Q).
         relevant: how many truth moments of each query have at least `min_relevance`, shape (Q,).
-        irrelevant: how many have less, shape (Q,).
+        irrelevant: how many truth moments of each query have less than `min_relevance`, shape (Q,).
         gain: the gain of NDCG and DCG.
         strict: whether an IoU must exceed mu; used by graded measures only.
         min_relevance: the relevance from which a moment counts as relevant.
@@ -197,12 +200,12 @@ class Matches:
 
     @cached_property
     def near(self) -> Pairs:
-        """The pairs of a prediction and a relevant moment."""
+        """The pairs of a prediction and a relevant moment in the same query and video."""
         return self.pairs.take(self.relevance[self.pairs.truth] >= self.min_relevance)
 
     @cached_property
     def moments(self) -> tuple[Indices, Indices]:
-        """The relevant truth moments of these queries: the query of each, and its index in `truth`."""
+        """The relevant truth moments of the Q queries: the query of each, and its index in `truth`."""
         query_of = np.repeat(self.truth.group_key // self.truth.videos, self.truth.group_size)
         first, last = (np.searchsorted(query_of, self.truth_query, side=side) for side in ("left", "right"))
         size = last - first

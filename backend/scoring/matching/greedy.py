@@ -78,7 +78,7 @@ class ExactIous:
         return order_keys(self.inter, self.union)
 
     def reach(self, level: float, *, strict: bool) -> Flags:
-        """Return whether each fraction is at least (with `strict`: above) the decimal that `level` prints as."""
+        """Return whether each fraction is at least `level` (with `strict`: above it); 0.35 means exactly 35/100."""
         return reaches(self.inter, self.union, decimal_fraction(level), strict=strict)
 
     def take(self, chosen: Indices | Flags) -> "ExactIous":
@@ -142,8 +142,9 @@ def ious(
 ) -> Ious:
     """Return the IoUs of C pairs of moments; times are in seconds, each array of shape (C,).
 
-    `arithmetic` decides how they are computed: `exact`, `float64`, `float64_hull`, `float32` or `hundredths`. `epsilon`
-    seconds are added to each union, except in exact arithmetic.
+    `arithmetic` is `exact` (fractions of whole numbers), `float64`, `float64_hull` (divided by the time from the
+    earlier start to the later end), `float32`, or `hundredths` (rounded to two decimals). `epsilon` seconds are added
+    to each union, except in exact arithmetic.
     """
     spans = (start_s, end_s, other_start_s, other_end_s)
     if arithmetic == "exact":
@@ -162,7 +163,7 @@ class TruthIndex:
     """T truth moments, sorted by query and video, then by falling relevance, then in file order.
 
     Attributes:
-        videos: a number above every video number.
+        videos: how far video numbers may go: all are below it. It makes `group_key` unique.
         start_s: starts in seconds, shape (T,).
         end_s: ends in seconds, shape (T,).
         relevance: relevances, shape (T,), as whole numbers if all are.
@@ -184,7 +185,8 @@ class TruthIndex:
 class Pairs:
     """C pairs of a prediction and a truth moment of the same query and video; each array has shape (C,).
 
-    They are sorted by `prediction`, the prediction's number, then by `truth`, the moment's position in the index.
+    `prediction` has the index of each pair's prediction, and `truth` the index of its moment in a `TruthIndex`. Pairs
+    are sorted by `prediction`, then by `truth`.
     """
 
     prediction: Indices
@@ -310,7 +312,7 @@ def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
 
 
 def beginnings(groups: Indices) -> Indices:
-    """Return the indices at which a sequence of equal numbers begins.
+    """Return the index of the first of each run of equal neighbours.
 
     >>> beginnings(np.array([0, 0, 2])).tolist()
     [0, 2]

@@ -41,9 +41,9 @@ def measure_of(key: str) -> Measure:
 
 
 def proper_names(asked: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the proper names of measures, each once, and a note for each alternative name in `asked`.
+    """Replace alternative names of measures, such as `rank` for `recall`; return each name once, and notes.
 
-    Unknown names stay as they are.
+    There is a note for each alternative name in `asked`. Unknown names stay as they are.
 
     >>> names, notes = proper_names(["ndcg", "rank", "recall"])
     >>> names, [note.partition(":")[0] for note in notes]

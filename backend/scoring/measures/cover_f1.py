@@ -2,7 +2,7 @@
 
     F1@K,theta = 2 * P * R / (P + R)
     P = share of the first min(K, n) predictions that reach theta with some relevant moment
-    R = share of the relevant moments that one of these reaches, which is `moment_recall`
+    R = share of the relevant moments that one of these predictions reaches, which is `moment_recall`
 
 n is the length of the list. Nothing is used up: two predictions of one moment are both right. `loc_f1` matches
 one-to-one instead.

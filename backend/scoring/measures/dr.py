@@ -3,11 +3,11 @@
     dR@K,theta = max over the pairs (p, g) of a prediction p and a relevant moment g of (1 - |s_p - s_g| / D) *
                  (1 - |e_p - e_g| / D)
 
-s and e are start and end, and D is the duration of the video. Pairs count whose prediction is one of the K best and
-whose IoU reaches theta. Without such a pair the value is 0.
+s and e are start and end, and D is the duration of the video. A pair counts if its prediction is one of the K best and
+its IoU reaches theta. Without such a pair the value is 0.
 
 Source: "dR@n,IoU@m" of Yuan et al., A Closer Look at Temporal Sentence Grounding in Videos: Dataset and Metric, 2021
-(arXiv:2101.09028); again in Lan et al., ACM TOMM 2023. Their repository has the data alone. For K = 1 and one relevant
+(arXiv:2101.09028); again in Lan et al., ACM TOMM 2023. Their repository has data, but no code. For K = 1 and one relevant
 moment a query, the values are those of the evaluator of BSSARD (Qi et al., AAAI 2024). With several pairs, here the
 best discounts count. dR is harder to inflate than R@K: predicting the whole video may reach a low threshold, but with
 a large discount.
@@ -46,7 +46,7 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...
 
 
 def _kept(matches: Matches, pairs: Pairs) -> Floats:
-    """Return what the discounts leave of each pair of a prediction and a relevant moment, in [0, 1]."""
+    """Return the product of the start's and the end's factor for each pair of prediction and moment, in [0, 1]."""
     prediction, moment, truth = pairs.prediction, pairs.truth, matches.truth
     duration_s = matches.duration_s[matches.video[prediction]]
     start_off_s = np.abs(matches.start_s[prediction] - truth.start_s[moment])

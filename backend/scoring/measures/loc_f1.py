@@ -3,8 +3,9 @@
     F1@K,theta = 2 * TP / (min(K, n) + G)
 
 n is the length of the list, and G the number of relevant moments of the query. Predictions are matched one-to-one with
-relevant moments: in rank order, each takes the free one of its video that has the highest IoU, if that reaches theta.
-TP is the number of those that take one. F1 is the harmonic mean of `loc_precision` and `loc_recall`.
+relevant moments. In rank order, each takes that moment of its video, not yet taken, that has the highest IoU, if the
+IoU reaches theta. TP is the number of predictions that take a moment. F1 is the harmonic mean of `loc_precision` and
+`loc_recall`.
 
 Source: the counting of true and false positives in temporal action detection and segmentation, such as the segmental F1
 of Lea et al., Temporal Convolutional Networks for Action Segmentation and Detection, CVPR 2017 (F1@IoU of MS-TCN's
@@ -44,9 +45,9 @@ def true_positives(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[flo
 
 
 def shares(counts: Indices, wholes: Indices) -> Floats:
-    """Return counts of shape (cut-offs, thetas, queries) divided by wholes of shape (cut-offs, queries) or (queries,).
+    """Return `counts` divided by `wholes`, or 0 where the whole is 0; shape (cut-offs, thetas, queries).
 
-    Where a whole is 0 the share is 0.
+    `counts` has that shape. `wholes` has the shape (cut-offs, queries) or (queries,).
     """
     wholes = np.broadcast_to(wholes[..., None, :], counts.shape)
     return np.divide(counts, wholes, out=np.zeros(counts.shape), where=wholes > 0)

@@ -2,8 +2,8 @@
 
     mIoU = r(1)
 
-Source: the usual fourth figure beside R@1 of Charades-STA, ActivityNet Captions and TACoS, for example Zhang et al.,
-2D-TAN, AAAI 2020. r(1) is the highest IoU of the first prediction with a truth moment of its query and video whose
+Source: the figure that papers print beside R@1 on Charades-STA, ActivityNet Captions and TACoS, for example Zhang et
+al., 2D-TAN, AAAI 2020. r(1) is the highest IoU of the first prediction with a truth moment of its query and video whose
 relevance is at least `min_relevance`. Tables print the mean over queries. It equals `axiou@1`; mIoU is the usual name.
 
 Edge cases: a query without predictions or without relevant moments scores 0.

@@ -1,7 +1,7 @@
-"""Find the forms of published annotation and prediction files. Each file of this package defines one in `FORMS`.
+"""Find the forms (file formats) of published annotation and prediction files. Each file here lists its own in `FORMS`.
 
-A file may define two: the annotations of a benchmark and the predictions for it. To add a form, add a file here.
-Forms that any program may write, such as CSV, are not here: `formats` reads these.
+A file may list several, such as a benchmark's annotations and the predictions for it. To add a form, add a file here.
+General formats such as CSV are not here: `formats` reads them.
 """
 
 import pkgutil
@@ -28,10 +28,10 @@ RUN_FORMS = [form for form in FORMS if isinstance(form, RunForm)]
 
 
 def truth_form(opening: Opening) -> TruthForm | None:
-    """Return the form of annotation files that a file with this opening has, or None."""
+    """Return the form of the annotation file that begins like this; None if no form recognises it."""
     return next((form for form in TRUTH_FORMS if form.recognise(opening)), None)
 
 
 def run_form(opening: Opening) -> RunForm | None:
-    """Return the form of prediction files that a file with this opening has, or None."""
+    """Return the form of the prediction file that begins like this; None if no form recognises it."""
     return next((form for form in RUN_FORMS if form.recognise(opening)), None)

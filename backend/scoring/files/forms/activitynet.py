@@ -1,6 +1,6 @@
 """ActivityNet Captions (Krishna et al., 2017) and many others: videos with timed sentences, times in seconds.
 
-Charades-CD calls the duration of a video `video_duration`; other files do without it, or without the sentences.
+The duration of a video is called `duration`, or `video_duration` in Charades-CD. Some files lack it, or the sentences.
 """
 
 import msgspec
@@ -19,9 +19,9 @@ _DURATIONS = ("duration", "video_duration", "num_frames")
 
 
 def duration_field(opening: Opening) -> str | None:
-    """Return the field with the duration of a video, if the file is an object of videos with timed sentences.
+    """Return the name of the field with a video's duration, if the file is an object of videos with timed sentences.
 
-    It is empty if there is no such field, and None for any other file.
+    The name is empty if such a file has no durations. The result is None for any other file.
     """
     fields = opening.fields
     if opening.nesting != "{{" or "timestamps" not in fields or "retrieval_pool" in fields:

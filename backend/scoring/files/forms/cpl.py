@@ -11,7 +11,7 @@ _OPENING = re.compile(r'\[\s*\[\s*"(?:[^"\\]|\\.)*"\s*,\s*[0-9.]+\s*,\s*\[')
 
 
 class _Entry(msgspec.Struct, array_like=True):
-    """The items of an entry. More may follow, such as the words of the sentence."""
+    """One entry of the file, which is a list. Further items, such as the words of the sentence, are ignored."""
 
     video: str
     duration: float

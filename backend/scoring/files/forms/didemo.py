@@ -7,6 +7,8 @@ from backend.scoring.files.forms.form import AnnotatedQuery, TruthForm, refuse
 def read(content: bytes, file: str) -> list[AnnotatedQuery]:
     """Return the queries of `[{"annotation_id", "video", "description", "times": [[first, last], ...]}]`.
 
+    `first` and `last` are segments of 5 s, counted from 0; the moment includes both.
+
     Raises:
         InputError: lists everything in the file that has a wrong structure.
     """

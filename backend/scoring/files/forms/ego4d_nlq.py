@@ -51,7 +51,7 @@ def read(content: bytes, file: str) -> list[AnnotatedQuery]:
     The row of a query is that of its video. Queries without times are left out.
 
     Raises:
-        InputError: lists everything in the file that has a wrong structure; or no query has times.
+        InputError: lists everything in the file that has a wrong structure. Or no query of the file has times.
     """
     queries = []
     for row, video in entries_under("videos", _Video, content, file):

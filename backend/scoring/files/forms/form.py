@@ -40,11 +40,10 @@ class Opening:
 
     Attributes:
         text: its first 64 KiB, without leading white space.
-        nesting: its first two brackets if the second directly follows the first or its first key: `{{` for an object
-            of objects, `{[` for an object of lists, `[{` and `[[`. It is `{` for any other object or lines of objects,
-            and empty for anything else.
-        fields: the field names of the first entry: of the outermost object if `nesting` is `{`, else of the first
-            object inside. If the entry is cut off, they are the names up to there, nested ones included.
+        nesting: how the JSON begins: `{{` an object of objects, `{[` an object of lists, `[{` a list of objects, `[[`
+            a list of lists, `{` any other object or one object on each line. It is empty for anything else.
+        fields: the field names of the first object inside, or of the object itself if `nesting` is `{`. If the object
+            is longer than `text`, they are all field names in the part that `text` has, nested ones included.
     """
 
     text: str
@@ -52,12 +51,12 @@ class Opening:
     fields: frozenset[str]
 
     def has(self, *names: str) -> bool:
-        """Return whether all these field names occur in the text, at any depth."""
+        """Return whether all these field names occur in this beginning of the file, at any depth."""
         return all(f'"{name}"' in self.text for name in names)
 
     @property
     def line(self) -> str:
-        """The first line."""
+        """The first line of the file."""
         return self.text.split("\n", 1)[0]
 
 
@@ -104,7 +103,7 @@ class AnnotatedQuery(NamedTuple):
 def queries_of(parsing: Parsing, file: str) -> list[AnnotatedQuery]:
     """Return a query for each sentence of a parsed file.
 
-    It is called `VIDEO#N`, as in files of pools; N counts the sentences of the video from 0.
+    The id of a query is `VIDEO#N`, where N counts the sentences of the video from 0.
 
     Raises:
         InputError: lists the problems of the parsed file.
@@ -131,7 +130,7 @@ Times = list[tuple[float, float] | float]
 
 
 def spans_of(times: Times) -> list[tuple[float, float]]:
-    """Return the start and end of each moment.
+    """Return the (start, end) of each moment, from a list of pairs or from the two times of a single moment.
 
     >>> spans_of([(1.5, 2.0), (7.0, 9.0)]), spans_of([3.0, 4.0])
     ([(1.5, 2.0), (7.0, 9.0)], [(3.0, 4.0)])
@@ -148,10 +147,10 @@ def require_times(queries: Iterable[AnnotatedQuery], file: str) -> None:
 
 
 def entries_in(kind: type[_Entry], content: bytes, file: str) -> list[tuple[int, _Entry]]:
-    """Return the objects of a JSON list, or one on each line, with their rows from 1.
+    """Decode the items of a JSON list, or the lines of a file, as `kind`; return each with its row from 1.
 
     Raises:
-        InputError: lists everything in the file that is not of this kind.
+        InputError: lists every item that cannot be decoded as `kind`.
     """
     entries, problems = (json_list if content.lstrip()[:1] == b"[" else json_lines)(kind, content, file)
     refuse(problems)
@@ -159,19 +158,19 @@ def entries_in(kind: type[_Entry], content: bytes, file: str) -> list[tuple[int,
 
 
 def entries_under(field: str, kind: type[_Entry], content: bytes, file: str) -> list[tuple[int, _Entry]]:
-    """Return the objects of a list in a field of a JSON object, with their rows from 1: the items of the list.
+    """Decode the items of the list that a JSON object has in `field` as `kind`; return each with its row from 1.
 
     Raises:
-        InputError: the file is no such object; or lists everything in the list that is not of this kind.
+        InputError: the file is not an object with this field. Or lists every item that cannot be decoded as `kind`.
     """
     return entries_in(kind, bytes(_field(field, content, file)), file)
 
 
 def entries_by_key(kind: type[_Entry], content: bytes, file: str) -> list[tuple[int, str, _Entry]]:
-    """Return the values of a JSON object, each with its row from 1 and its key.
+    """Decode the values of a JSON object as `kind`; return each as (row from 1, key, value).
 
     Raises:
-        InputError: lists everything in the file that is not of this kind, and keys that are given twice.
+        InputError: lists every value that cannot be decoded as `kind`, and every repeated key.
     """
     raws = raw_entries(content, file)
     entries, problems = decode_entries(kind, enumerate(raws.values(), start=1), file)
@@ -181,10 +180,11 @@ def entries_by_key(kind: type[_Entry], content: bytes, file: str) -> list[tuple[
 
 
 def entries_by_key_under(field: str, kind: type[_Entry], content: bytes, file: str) -> list[tuple[int, str, _Entry]]:
-    """Return the values of a JSON object in a field of another, as `entries_by_key` does.
+    """Decode the values of the object in the field `field` of a JSON file; return each as (row from 1, key, value).
 
     Raises:
-        InputError: as `entries_by_key`; or the file is no object with this field.
+        InputError: the file is not an object with this field. Or lists every value that cannot be decoded as `kind`,
+            and every repeated key.
     """
     return entries_by_key(kind, bytes(_field(field, content, file)), file)
 
@@ -202,7 +202,7 @@ def _field(field: str, content: bytes, file: str) -> msgspec.Raw:
 def run_of_times(queries: Iterable[tuple[QueryKey, int, str, Sequence[Sequence[float]]]], file: str) -> Run:
     """Return a run from queries: id, row in the file, video, and predictions that begin with `start, end`, best first.
 
-    The third number is the score if there are exactly three. Otherwise scores fall in the order of the file.
+    A prediction of exactly three numbers is `[start, end, score]`. Any other gets a score that keeps its place.
 
     Raises:
         InputError: lists every prediction that has no two times, and every query that is given twice.

@@ -1,4 +1,4 @@
-"""GroundNLQ and CONE (Hou et al., 2023), for Ego4D and MAD: a query a line, and a query's predictions a line."""
+"""GroundNLQ and CONE (Hou et al., 2023), for Ego4D and MAD: each line has one query, or one query's predictions."""
 
 import msgspec
 
@@ -33,7 +33,7 @@ class _Predictions(msgspec.Struct):
 
 
 def recognise(opening: Opening) -> bool:
-    """Return whether each entry of a file is a query with its `timestamps`, or such a query of a test split."""
+    """Return whether a file has queries in this form: with `timestamps`, or with `query_type` as in test splits."""
     fields = opening.fields
     return (
         opening.nesting in ("{", "[{")
@@ -48,7 +48,7 @@ def read(content: bytes, file: str) -> list[AnnotatedQuery]:
     One moment may also be written `[start, end]`. If there is a `clip_id`, it is the video.
 
     Raises:
-        InputError: lists everything in the file that has a wrong structure; or no query has times.
+        InputError: lists everything in the file that has a wrong structure. Or no query of the file has times.
     """
     queries = []
     for row, entry in entries_in(_Query, content, file):

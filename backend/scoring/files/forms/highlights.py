@@ -1,7 +1,7 @@
 """TVSum (Song et al., CVPR 2015) and YouTube Highlights (Sun et al., ECCV 2014): labels of clips, without moments.
 
-UMT has an object of videos; Moment-DETR's successors have a line for each video. Each video is a query without moments;
-the benchmark reads the labels.
+UMT has an object of videos; Moment-DETR's successors have a line for each video. Each video becomes a query without
+moments. The labels are not read here, but when a benchmark computes its highlight figures.
 """
 
 import msgspec

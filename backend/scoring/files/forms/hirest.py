@@ -1,4 +1,4 @@
-"""HiREST (Zala et al., CVPR 2023): for each prompt, the videos about it and the part that answers it; and predictions.
+"""HiREST (Zala et al., CVPR 2023): annotations and predictions of the part of a video that answers a prompt.
 
 A query is a prompt in one video. It is called `VIDEO#PROMPT`. The captions of steps are in files of their own.
 """
@@ -46,7 +46,8 @@ def _name(video: str, prompt: str) -> str:
 def read(content: bytes, file: str) -> list[AnnotatedQuery]:
     """Return the queries of `{prompt: {video: {"clip", "bounds": [start, end], "v_duration"}}}`.
 
-    Videos whose `clip` is false have no such part, and are left out. The row of a query is that of its prompt.
+    Videos whose `clip` is false have no part that answers the prompt, and are left out. The row of a query is that of
+    its prompt.
 
     Raises:
         InputError: lists everything in the file that has a wrong structure.

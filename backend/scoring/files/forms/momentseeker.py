@@ -1,6 +1,6 @@
 """MomentSeeker (Yuan et al., 2025): queries with candidate clips of long videos, and the clips that a system ranks.
 
-A clip is a path that ends in `VIDEO/START_END` and perhaps more, with times in seconds. A query is called by its text.
+A clip is a path that ends in `VIDEO/START_END` and perhaps more, with times in seconds. A query's id is its text.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Files of pools, as in MVMR (Yang et al., 2024). They are no truth; the reader says where to give them."""
+"""Refuse files of pools (the videos to search for each query), as in MVMR (Yang et al., 2024), as a truth."""
 
 from backend.core.errors import InputError
 from backend.core.messages import said
@@ -6,7 +6,7 @@ from backend.scoring.files.forms.form import AnnotatedQuery, TruthForm
 
 
 def refuse_pools(_content: bytes, file: str) -> list[AnnotatedQuery]:
-    """Raise an `InputError` that says how to give a file of pools."""
+    """Raise an `InputError` that says to pass the file with the option `--pool`."""
     raise InputError.single(file, said("is a file of pools: give it with --pool, and its moments become the truth"))
 
 

@@ -137,7 +137,7 @@ def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
 
 
 def own_videos(truth: Truth) -> Mapping[str, set[str]]:
-    """Return the names of the videos in which the truth has moments of a query, by the query's id as text."""
+    """Return `{query id: names of the videos with its moments}` for all queries of a truth."""
     own: dict[str, set[str]] = {str(query): set() for query in truth.queries}
     for query, video in zip(truth.query.tolist(), truth.video.tolist(), strict=True):
         own[str(truth.queries[query])].add(truth.videos[video])

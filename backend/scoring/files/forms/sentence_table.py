@@ -1,8 +1,8 @@
 """Tables (CSV) of sentences and their moments without query ids, such as a corpus of ReelRank.
 
-In the table of Otani et al. (BMVC 2020) several people marked the moment of each sentence: rows with the same `HITId`,
-video and sentence are one query, and every moment of it is relevant. In other tables each row is a query. Queries are
-called `VIDEO#N`, where N counts those of a video from 0.
+In the table of Otani et al. (BMVC 2020) several people marked the moment of each sentence. Rows with the same `HITId`,
+video and sentence are one query there, and each of them gives a relevant moment. In other tables each row is a query.
+The id of a query is `VIDEO#N`, where N counts the queries of the video from 0.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ _PERSON = "hitid"
 
 
 def _columns(text: str) -> list[str] | None:
-    """Return the columns with video, start, end and sentence, or None for another table."""
+    """Return the columns for video, start, end and sentence; None if one is missing, or if there are query ids."""
     head = table_head(text, [*VIDEO, *START, *END, *_TEXT])
     if any(name in head for name in (*QUERY, *RELEVANCE, *SCORE)):
         return None

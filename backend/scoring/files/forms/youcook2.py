@@ -1,6 +1,7 @@
 """YouCook2 (Zhou et al., AAAI 2018), and the files of SnAG and UniMD: a database of videos with annotated segments.
 
-A query is called as SnAG or UniMD (for Ego4D NLQ) call it, else `VIDEO#N`, where N counts those of a video from 0.
+The id of a query is the id that SnAG or UniMD gives. Without one, it is `VIDEO#N`, where N counts the segments of the
+video from 0.
 """
 
 import msgspec
