@@ -36,10 +36,11 @@ class ScoreFormat(Protocol):
 
 
 def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool = False) -> str:
-    """Return CSV with a line for each run, group of queries and measure.
+    """Return scores as CSV, with a line for each run, group of queries and measure.
 
-    Numbers have all digits, and undefined ones are empty. The figures of a benchmark follow as group `figure`, by their
-    published names. Of answers of a language model, the share without a time follows as group `answers`.
+    Numbers have all digits, and undefined ones are empty. Two kinds of lines follow these. Those of group `figure` have
+    the figures of a benchmark, by their published names. Those of group `answers` have, for runs read from a language
+    model's answers, the share of answers in which no time was found.
 
     The columns are run, model, variant, seed, split (from the list of runs), by, group, queries (those that count),
     missing, measure and value. Columns for the interval and the comparison follow; they are empty unless these were
@@ -88,7 +89,10 @@ def _csv_text(
 
 
 def _answers(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
-    """Yield a CSV line for each run of answers: the cells up to the share of unparsed ones, and its title."""
+    """Yield the share of a language model's answers in which no time was found, for each run read from such answers.
+
+    Each item has the first cells of a CSV line, up to the share, and the share's title for the last column.
+    """
     for run in summary["runs"]:
         if counts := run.get("answers"):
             cells = [run["name"], *(run.get(fact) for fact in _FACTS), "answers", "all", counts["total"]]
@@ -96,7 +100,10 @@ def _answers(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
-    """Yield a CSV line for each run and figure of a benchmark: the cells up to the value, and the figure's title."""
+    """Yield each run's figures of a benchmark.
+
+    Each item has the first cells of a CSV line, up to the figure's value, and the figure's title for the last column.
+    """
     if "benchmark" not in summary:
         return
     titles = {row[0].text: row[1].text for row in figures(summary).rows}
@@ -128,7 +135,10 @@ def per_query_csv(
 
 
 def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
-    """Return Markdown tables: measures by runs (or runs by measures, if those are fewer), then one for each breakdown.
+    """Return the means as a Markdown table, followed by a table for each other part of the summary.
+
+    Rows are measures and columns are runs, or the reverse if there are more runs. Tables of statistics, groups of
+    queries and errors follow, if the summary has them.
 
     If the summary has several splits, or runs that name a model, the tables are like those in papers: models and
     variants as rows.

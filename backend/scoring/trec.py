@@ -107,7 +107,10 @@ def _entries(content: bytes, file: str) -> Mapping[int, Any]:
 
 
 def _pair_id(entry: Any, number: int) -> object | None:
-    """Return the pair id in an entry; if the entry is a query with several moments, that of moment `number`, from 1."""
+    """Return the pair id in an entry of a truth file, or None if it has none.
+
+    If the entry is a query with a list of moments, return the pair id of moment `number`, counted from 1.
+    """
     if not isinstance(entry, Mapping):
         return None
     moments = entry.get(TRUTH.items)
@@ -139,8 +142,8 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     """Return a run and its truth as files of TREC's formats, matched at one IoU threshold as in preset `paper`.
 
     Args:
-        truth_path: a truth of any form, or the folder of a release.
-        run_path: a run of any form.
+        truth_path: a truth file in any supported format, or a release folder, which holds a truth file for each split.
+        run_path: a run file in any supported format.
         mu: the IoU threshold, in (0, 1].
         videos: `name -> [duration, index]`, for runs that give videos by index.
 

@@ -178,7 +178,10 @@ class _Draws:
         return {"resamples": self.resamples, "seed": self.seed, "clusters": own}
 
     def units(self, query: Indices) -> int:
-        """Return of how many clusters these queries are, or how many queries there are."""
+        """Return the number of clusters that some queries are in or, without clusters, the number of these queries.
+
+        `query` has the indices of the queries in the truth.
+        """
         return len(query) if self.cluster is None else len(np.unique(self.cluster[query]))
 
     def intervals(self, keys: Sequence[str], run: ScoredRun, chosen: Indices) -> dict[str, dict[str, float]]:

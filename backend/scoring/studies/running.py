@@ -134,7 +134,7 @@ def _durations_of(path: Path) -> Mapping[str, float]:
     """Return the duration of each video, in seconds, from a video map; each video must have one.
 
     Raises:
-        InputError: names each video without a duration and its row, counted over all splits of the map.
+        InputError: names each video without a duration. Its row counts the videos of the whole file from 1.
     """
     videos = read_videos(path)
     problems = [
@@ -204,7 +204,17 @@ def noise_study(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> Study:
-    """Compute the RMSE of systems' means when the truth's boundaries are noisy. Durations come from the video map."""
+    """Compute how far imprecise boundaries in the truth move the systems' means, as a root mean square error (RMSE).
+
+    Args:
+        inputs: the truth, the runs of the systems, and how to score them. Its video map gives the durations.
+        kind: the noise model, `exp_length` or `gaussian_ends`; see `NoiseModel`.
+        sigmas_s: standard deviations of the noise, in seconds.
+        sets: the number of noisy copies of the truth for each of these.
+        seed: the seed of the random generator.
+        where: where the copies are scored, for example in several processes.
+        progress: called with the name of the step, how much of it is done, and its total.
+    """
     _at_least_one(sets=sets, jobs=where.jobs)
     _not_negative(seed=seed, **{f"sigma {sigma}": sigma for sigma in sigmas_s})
     if not sigmas_s:
@@ -246,10 +256,10 @@ def ties_study(inputs: StudyInputs) -> Study:
 def model_selection_study(
     validation: StudyInputs, test: StudyInputs, *, over: studies_stability.Over = "selected"
 ) -> Study:
-    """Compute z-scores, on the test queries, of the models that each measure selects on the validation queries.
+    """Compute how good the models are that each measure selects: selection on validation, z-scores on test queries.
 
-    Both inputs name the same runs. `over` says which models' mean and standard deviation are used: `selected` ones or
-    all `candidates`.
+    `validation` and `test` name the same runs. A z-score is a score minus a mean, divided by a standard deviation.
+    `over` says over which models these two are taken: the `selected` ones or all `candidates`.
     """
     problems: list[Problem] = []
     both = []
@@ -314,10 +324,10 @@ def theory_study(
     over: noise.Over = "r",
     rs: Sequence[float] = DEFAULT_MU,
 ) -> Study:
-    """Compute squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise gamma, in closed form.
+    """Compute squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise in IoU, in closed form.
 
-    With `over="r"` there is a curve over the true IoU r for each of `thetas`. Otherwise there is a curve over theta
-    for each true IoU in `rs`.
+    `gammas` are the standard deviations of the noise. With `over="r"` there is a curve over the true IoU r for each of
+    `thetas`. Otherwise there is a curve over theta for each true IoU in `rs`.
     """
     name, levels = ("theta", thetas) if over == "r" else ("r", rs)
     lowest = "(0" if name == "theta" else "[0"

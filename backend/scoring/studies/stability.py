@@ -81,9 +81,21 @@ def stability(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
-    """Compute the mean and variance (ddof 0) of a measure's tau-b with itself: one row for each measure and size.
+    """Compute how well a measure ranks the systems alike on two random sets of queries: tau-b over many pairs of sets.
 
-    A trial in which a measure ties all systems on a set has no tau-b; `undefined` counts such trials.
+    Return one row for each measure and size of the sets, with the mean and variance (ddof 0) of Kendall's tau-b. A
+    trial compares one pair of sets. If a measure ties all systems on a set, the trial has no tau-b; `undefined` counts
+    such trials.
+
+    Args:
+        table: the values of every system and query.
+        sizes: the numbers of queries in a set.
+        trials: the number of trials for each size.
+        subset_pairs: whether the two sets share no query (`disjoint`, if there are enough queries) or are
+            `independent`.
+        seed: the seed of the random generator.
+        where: where the trials are computed, for example in several processes.
+        progress: called after each job with the number of finished jobs and their total.
     """
     queries = table.values.shape[2]
     step = max(1, _CELLS // queries)
@@ -182,13 +194,15 @@ def selected(scores: Floats) -> list[int]:
 
 
 def model_selection(validation: SystemValues, test: SystemValues, over: Over = "selected") -> list[dict[str, Cell]]:
-    """Compute z-scores, on the test queries, of the models that each measure selects on the validation queries.
+    """Compute how good the models are that each measure selects: selection on validation, z-scores on test queries.
 
-    The result has a row for each pair of a validation measure and a test measure.
+    The result has a row for each pair of a validation measure and a test measure. If several models tie for the best on
+    validation, the measure gets the mean of their scores.
 
-    With `over="selected"`, as in the paper, a model enters the mean and the deviation once for every measure that
-    selects it, so the z-scores of one test measure sum to 0. With `over="candidates"`, every model enters them once,
-    selected or not. If several models tie for the best on validation, the measure gets the mean of their scores.
+    A z-score is a score minus a mean, divided by a standard deviation. With `over="selected"`, as in the paper, these
+    two are taken over the models that the measures select. A model counts once for every measure that selects it, so
+    the z-scores of one test measure sum to 0. With `over="candidates"`, they are taken over all models, each counted
+    once.
 
     Args:
         validation: the models' values on validation queries.

@@ -48,7 +48,7 @@ class Study:
 
     @property
     def description(self) -> str:
-        """The choices as one line, to show beside the numbers.
+        """The study's choices (preset, options, numbers of queries, ...) as one line to show beside its results.
 
         >>> Study("ties", {"preset": "paper", "options": {"gain": "exp2"}, "systems": ["a", "b"]}, [], []).description
         'preset paper, gain=exp2; 2 systems'

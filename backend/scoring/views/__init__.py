@@ -1,1 +1,1 @@
-"""Build the tables that show scores. Terminal, files, report and page only display them."""
+"""Build the tables that show scores. The terminal, exported files, the report and the web page only display them."""

@@ -90,9 +90,10 @@ def _not_judged(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
-    """Return a line with the share of each run's predictions in videos that the truth does not name; empty if none are.
+    """Return a line with the share of each run's predictions that are in videos which the truth does not name.
 
-    It is also empty in pools of videos, which always contain such videos.
+    The list is empty if there are no such predictions, or if queries are searched in pools of videos: pools always
+    contain such videos.
     """
     if "pool" in summary:
         return []
@@ -120,10 +121,11 @@ def _percent(share: float) -> str:
 
 
 def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
-    """Return one measure as a small table, or None if the summary is not one measure at every cut-off and threshold.
+    """Return a small table of one measure, or None if the summary does not fit one.
 
-    There is a row for each cut-off and run, and a column for each threshold. If there is only one threshold, the
-    columns are the cut-offs.
+    It fits if it has a single measure, with a value at every combination of its cut-offs and thresholds. There is a row
+    for each cut-off and run, and a column for each threshold. If there is only one threshold, the columns are the
+    cut-offs.
     """
     names, runs = named_keys(summary), summary["runs"]
     cutoffs = list(dict.fromkeys(entry.k for entry in names.values()))

@@ -78,9 +78,9 @@ class MomentOutcome:
 class MomentCard:
     """A truth moment as it is displayed.
 
-    `color` is a number that the predictions matched to the moment share; None if there is no such prediction in the
-    runs shown. `told` says what became of the moment in each of these runs. It has None where a moment that is not
-    relevant was not matched.
+    `color` is the number of the colour that the moment shares with the predictions matched to it; None if no run shown
+    has such a prediction. `told` says for each of these runs what became of the moment. An item is None if the moment
+    is not relevant and was not matched.
     """
 
     number: int
@@ -94,7 +94,7 @@ class MomentCard:
     def first(self) -> bool:
         """Whether the moment is visible at first and not folded away.
 
-        It is if it is among the ten most relevant, or if a prediction is matched to it.
+        This holds for the ten most relevant moments, and for moments to which a prediction is matched.
         """
         return self.number <= FIRST or self.color is not None
 

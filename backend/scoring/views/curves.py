@@ -41,9 +41,10 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The runs' means under one measure, in the order of the measure that sorts the runs.
+    """The runs' means under one measure, listed in the order in which another measure sorts the runs.
 
-    `tau_b` compares the orders of runs by these two measures. It is None if one of them ties all runs.
+    `steps` has a mean for each run. `tau_b` is Kendall's tau-b between the orders of runs under the two measures. It is
+    None if one of them ties all runs. The first measure of a chart is itself the one that sorts.
     """
 
     key: str
@@ -129,7 +130,10 @@ def _named_key(summary: Mapping[str, Any], key: str | None) -> NamedKey:
 
 
 def _others(summary: Mapping[str, Any], first: NamedKey) -> list[NamedKey]:
-    """Return one key, such as `map@avg`, of every measure other than that of `first`."""
+    """Return one key, such as `map@avg`, for every measure except that of `first`.
+
+    If possible, it has the cut-off and threshold of `first`.
+    """
     families: dict[str, list[NamedKey]] = {}
     for entry in named_keys(summary, keys_of(summary)).values():
         families.setdefault(entry.measure.name, []).append(entry)

@@ -22,7 +22,8 @@ _NEVER = Column(NEVER, said("never found"), said("{fates}, together", fates=_LOS
 def outcomes(summary: Mapping[str, Any]) -> Table:
     """Return a table of what became of the relevant moments in each run: found, found too low, or missed, and why.
 
-    Each run has a row, with the number and share of moments for each `Fate`, and of those never found.
+    Each run has a row. It has the number and share of moments for each `Fate`, such as `wrong time`, and for all
+    moments that were never found.
     """
     first = summary["runs"][0]["errors"]
     rows = []

@@ -53,7 +53,7 @@ def paper(summary: Summary, shown: Shown = PLAIN, widest: int | None = None) -> 
 
     Tables of breakdowns, error counts and own-video scores follow, if the summary has them. The `notes` of the first
     table are for the caption. If a measure needs more than `widest` columns of numbers, its cut-offs have tables of
-    their own. By default `widest` is what a text has room for.
+    their own. By default `widest` is the number of columns that fit a page.
     """
     parts = parts_of(summary)
     rows = rows_of(parts)
@@ -79,7 +79,10 @@ _Block = tuple[str, list[_Column]]
 
 
 def _apart(block: _Block, widest: int) -> list[_Block]:
-    """Return the table's title and columns or, if there are more than `widest`, a table for each split of the truth."""
+    """Split a table that has more than `widest` columns into one for each split of the truth.
+
+    A table is a pair of its title and columns. A narrow one is returned unchanged, as the only item.
+    """
     title, columns = block
     if len(columns) <= widest:
         return [block]
@@ -111,10 +114,16 @@ def _in_splits(
     ranked: bool = True,
     titled: bool = True,
 ) -> Iterator[_Column]:
-    """Yield a column for each split, under the heads in `heads`; `value` gives each run's number in it.
+    """Yield a column for each split of the truth, such as `val` and `test`.
 
-    If `apart` is true, a further head names the split. By default it is true if there are several splits. If `titled`
-    is true, the first head is the title of the whole table.
+    Args:
+        heads: the parts of the column's head, from the top.
+        splits: the names of the splits.
+        value: gives the number of a run in the column.
+        show: formats the number.
+        apart: whether the split's name is added as a last head; by default if there are several splits.
+        ranked: whether a value can be marked as best.
+        titled: whether the first of `heads` is the title of the whole table, and so no part of the column's title.
     """
     for split in splits:
         own = [*heads, _split_head(split)] if (len(splits) > 1 if apart is None else apart) else heads
@@ -195,7 +204,8 @@ def _written(shown: Shown, measure: Measure) -> Callable[[float], str]:
 def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Block:
     """Return a table of the main measure's mean (`focus`) in each group of queries.
 
-    The head of a column says how many queries the group has.
+    `by` is the property that defines the groups, such as `duration`. The head of a column says how many queries the
+    group has.
     """
     focus = named_keys(parts[0][1], [parts[0][1]["focus"]])[parts[0][1]["focus"]]
     title = Head(f"{focus.title} by {by}", tex_title(focus, whole=True) + f" by {by}")
@@ -263,9 +273,10 @@ def _runs(rows: Sequence[Row]) -> list[Mapping[str, Any]]:
 
 
 def _among(rows: Sequence[Row], split: str, part: Summary) -> list[bool]:
-    """Return which rows can have the best value in a split.
+    """Return for each row whether it can have the best value in a split.
 
-    These are the rows over the same queries as most rows, without upper bounds.
+    Only means over the same queries can be compared. So the rows are those of the most common set of queries. Upper
+    bounds are left out.
     """
     queries: list[Hashable | None] = []
     sizes = []

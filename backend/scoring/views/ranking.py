@@ -196,7 +196,7 @@ def figures(summary: Mapping[str, Any]) -> Table:
 
 
 def printed(benchmark: Mapping[str, Any], value: float | None) -> str:
-    """Format a benchmark's figure with its number of digits, in percent if the benchmark uses it; `-` for None."""
+    """Format a benchmark's figure as its own evaluator does, with as many digits, perhaps in percent; `-` for None."""
     if value is None:
         return "-"
     return f"{value * 100 if benchmark['percent'] else value:.{benchmark['digits']}f}"

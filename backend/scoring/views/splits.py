@@ -68,7 +68,7 @@ def is_grouped(summary: Summary) -> bool:
 
 
 def rows_of(parts: Iterable[tuple[str, Summary]]) -> list[Row]:
-    """Return the rows of a table: models and variants in order of appearance. A run without a model is one row.
+    """Return the rows of a table: models and variants in order of appearance. A run without a model has its own row.
 
     >>> of = {"name": "", "model": "X"}
     >>> runs = [of | {"variant": "1"}, {"name": "y"}, of | {"variant": "2"}]

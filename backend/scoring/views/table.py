@@ -37,12 +37,12 @@ class NamedKey:
 
     @property
     def title(self) -> str:
-        """The title, such as `R@10, IoU>=0.5`."""
+        """The key's title for tables, such as `R@10, IoU>=0.5`."""
         return self.measure.title(self.k, self.threshold, iou_compare=self.iou_compare)
 
     @property
     def help(self) -> str:
-        """The title and the measure's description."""
+        """The key's title and what its measure means, to show as help."""
         return f"{self.title}: {self.measure.description}"
 
     @property
@@ -77,10 +77,10 @@ def named_keys(summary: Mapping[str, Any], keys: Iterable[str] | None = None) ->
 
 
 def legend(summary: Mapping[str, Any]) -> list[str]:
-    """Return a line for each measure of the summary.
+    """Return a line for each measure of the summary, to print below a table.
 
     It says what the measure's keys, such as `ndcg@20,0.5`, mean, and whether IoU must reach or exceed the threshold. If
-    the truth was pooled, the last lines say how much of each run has been graded.
+    it is known how much of each run was graded, the last lines say so.
     """
     lines = list(dict.fromkeys(entry.legend for entry in named_keys(summary).values()))
     return [*lines, *judged(summary)]
@@ -89,8 +89,8 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
 def judged(summary: Mapping[str, Any]) -> list[str]:
     """Return lines that say how much of each run was graded, such as `judged@20,0.5: mine 61.2%; ...`.
 
-    There is a line for each Judged@K, the share of the first K predictions that show a graded moment. Those in the
-    table itself are left out.
+    There is a line for each Judged@K, the share of the first K predictions that show a graded moment. If it was asked
+    for as a measure, it is in the table already and has no line here.
     """
     runs = [run for run in summary["runs"] if run.get("judged")]
     keys = dict.fromkeys(key for run in runs for key in run["judged"] if key not in run["measures"])
@@ -135,7 +135,10 @@ class Shown:
     wide: bool = False
 
     def number(self, value: float | None, measure: Measure | None = None, sign: str = "") -> str:
-        """Format a value, `-` if it is undefined. With `sign="+"`, positive values get a plus sign."""
+        """Format a value, `-` if it is None. With `sign="+"`, positive values get a plus sign.
+
+        Give the `measure` of the value, so that one without an upper bound is not shown in percent.
+        """
         if value is None:
             return "-"
         percent = self.percent and (measure is None or measure.highest is not None)
@@ -319,9 +322,9 @@ def counted_queries(summary: Mapping[str, Any], run: Mapping[str, Any]) -> Hasha
 def eligible(summary: Mapping[str, Any]) -> list[bool]:
     """Return for each run of a summary whether it may be called best.
 
-    Means over different queries are not comparable: a run that leaves out hard queries would look better. So these are
-    the largest set of at least two runs that count the same queries. Of two sets with equally many runs, the one with
-    more queries is taken. Upper bounds do not compete.
+    Only means over the same queries can be compared: a run that leaves out hard queries would look better. So the runs
+    that may be called best are the largest set of at least two runs that count the same queries. Of two sets with
+    equally many runs, the one with more queries is taken. Upper bounds do not compete.
 
     >>> runs = [{"counted": n, "missing": ["q"] * (3 - n)} for n in (3, 2, 3)]
     >>> eligible({"preset": "paper", "options": {"missing": "skip"}, "runs": runs})
@@ -333,13 +336,14 @@ def eligible(summary: Mapping[str, Any]) -> list[bool]:
 
 
 def fair(queries: Sequence[Hashable | None], sizes: Sequence[int]) -> list[bool]:
-    """Return for each mean whether it is over the set of queries that the most means share.
+    """Return for each mean whether it can be compared fairly, because it is over the most common set of queries.
 
-    If no two means are over the same queries, all are False. If two sets are equally common, the one with more queries
-    is taken.
+    Of two sets that are equally common, the one with more queries is taken. If no two means are over the same queries,
+    all are False.
 
-    `queries` identifies the set of queries of each mean, or is None for a mean that does not compete. `sizes` has the
-    number of queries of each mean.
+    Args:
+        queries: a value that identifies the set of queries of each mean; None for a mean that does not compete.
+        sizes: the number of queries of each mean.
     """
     often = Counter(item for item in queries if item is not None)
     most = max(zip(queries, sizes, strict=True), key=lambda item: (often[item[0]], item[1]), default=(None, 0))[0]

@@ -33,9 +33,10 @@ class TexText:
 
 
 def name_lines(name: str, longest: float) -> list[TexText]:
-    r"""Return the lines of a name, each at most `longest` points wide.
+    r"""Return a name broken into lines, each at most `longest` points wide.
 
-    They end after spaces and signs, or anywhere in a part that is longer than a line.
+    Lines break after spaces and signs such as `_`. A part without these that is too long for a line breaks anywhere.
+    All lines but the first are indented.
 
     >>> [line.tex for line in name_lines("best_of_run 12", 40)]
     ['best\\_of\\_', '\\enspace run 12']
@@ -47,7 +48,10 @@ def name_lines(name: str, longest: float) -> list[TexText]:
 
 
 def wrapped(pieces: Sequence[str], room: float) -> list[TexText]:
-    """Return pieces of LaTeX joined to lines, with more than one piece in a line if it has at most `room` points."""
+    """Join pieces of LaTeX to lines, with as many pieces in each as fit `room` points.
+
+    A piece that is wider than `room` has a line of its own.
+    """
     lines = [""]
     for piece in pieces:
         if lines[-1] and width_of(lines[-1] + piece.rstrip()) > room:
@@ -57,11 +61,14 @@ def wrapped(pieces: Sequence[str], room: float) -> list[TexText]:
 
 
 def words_of(tex: str) -> list[str]:
-    """Return the words of a head in LaTeX, between which it can continue in the next line."""
+    """Split the LaTeX of a column head into the words after which a line can break."""
     return re.split(r"(?<=\s)|(?<=-)(?=[^\W\d])", tex)
 
 
 def width_of(tex: str) -> float:
-    """Return the width in points of LaTeX that has no commands but signs, rather too large than too small."""
+    """Estimate the width in points of a LaTeX text, rather too large than too small.
+
+    The only commands allowed in the text are those that print a single sign.
+    """
     text = re.sub(r"[\\{}$]", "", re.sub(r"\\[A-Za-z]+(\{\})?|\\[^_]", "@", tex))
     return sum(_WIDTHS.get(sign, WIDEST) for sign in text)

@@ -120,7 +120,7 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
 
 
 def _clusters(parts: Sequence[tuple[str, Summary]]) -> str:
-    """Return a text that says in which clusters queries were drawn; empty if they were drawn one by one."""
+    """Return a text that says by which property queries were drawn in clusters; empty if they were drawn one by one."""
     clusters = {part.get("statistics", {}).get("clusters", {}).get("by") for _, part in parts} - {None}
     return f", in whole clusters by {', '.join(sorted(clusters))}" if clusters else ""
 
