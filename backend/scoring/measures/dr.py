@@ -7,10 +7,10 @@ s and e are start and end, and D is the duration of the video. A pair counts if 
 its IoU reaches theta. Without such a pair the value is 0.
 
 Source: "dR@n,IoU@m" of Yuan et al., A Closer Look at Temporal Sentence Grounding in Videos: Dataset and Metric, 2021
-(arXiv:2101.09028); again in Lan et al., ACM TOMM 2023. Their repository has data, but no code. For K = 1 and one relevant
-moment a query, the values are those of the evaluator of BSSARD (Qi et al., AAAI 2024). With several pairs, here the
-best discounts count. dR is harder to inflate than R@K: predicting the whole video may reach a low threshold, but with
-a large discount.
+(arXiv:2101.09028); again in Lan et al., ACM TOMM 2023. Their repository has data, but no code. For K = 1 and one
+relevant moment a query, the values are those of the evaluator of BSSARD (Qi et al., AAAI 2024). With several pairs,
+here the best discounts count. dR is harder to inflate than R@K: predicting the whole video may reach a low threshold,
+but with a large discount.
 
 Edge cases: an IoU of exactly theta is a hit. A factor below 0, for a prediction far beyond the end of its video, counts
 as 0. The duration of every video with a relevant moment must be known, from the truth or a video map.
