@@ -1,7 +1,8 @@
-"""Routes under /api/, for programs. The guard opens them with a personal token, and with nothing else.
+"""Routes below /api/, for programs. Only requests with a valid personal token reach them.
 
-With the scope `read` only GET gets here, and every change in the database is refused. Each route calls functions with a
-permission check, as the person of the token (`person_of`), and so gives nothing that the person cannot have.
+A token of the scope `read` allows only GET requests, and every change in the database is refused. Each route acts as
+the owner of the token (`person_of`) and calls functions that check permissions. So a program can do nothing that the
+owner may not do.
 """
 
 from starlette.requests import Request
@@ -16,7 +17,7 @@ _NOTHING = marked("Nothing is at this address.")
 
 
 def api_routes() -> list[BaseRoute]:
-    """Return the routes; the last one answers every address below /api/ that is not one of them."""
+    """Return the routes. The last one answers all other addresses below /api/ with status 404."""
     return [Route("/api/me", _me), Route("/api/{rest:path}", _nothing)]
 
 
