@@ -1,8 +1,8 @@
-"""Routes under /api/, for programs. The guard opens them with a personal token, and with nothing else.
+"""Routes below /api/, for programs. Only requests with a valid personal token reach them.
 
-With the scope `read` only GET gets here, and every change in the database is refused. Each operation of
-`reelrank.Campaign` has an address: GET if it reads, POST if it acts. It runs as the person of the token (`person_of`),
-with the permission checks of every other caller, and so gives nothing that the person cannot have.
+A token of the scope `read` allows only GET requests, and every change in the database is refused. Each operation of
+`reelrank.Campaign` has an address: GET if it reads, POST if it acts. It runs as the owner of the token (`person_of`)
+and calls functions that check permissions. So a program can do nothing that the owner may not do.
 
 Operations that may take long run in a process of their own, so that they slow down nobody who grades.
 """
@@ -65,7 +65,7 @@ _REFERENCE = re.compile(r"([0-9a-f]{32})/([^/\\\0]+)")
 
 
 class Programs:
-    """Routes for programs: who a token is of, the operations, and the files that operations take."""
+    """Routes for programs: the owner of a token, the operations of a campaign, and the files that operations take."""
 
     def __init__(self, project: Callable[[], Project]) -> None:
         self._project = project

@@ -1,7 +1,8 @@
-"""Run rounds of webhooks beside the server: look for news and send messages, in a worker process.
+"""Send webhook messages in a worker process beside the server, and look for events to report.
 
-No request waits for a round. The worker starts with the first round that has something to do, and ends when it has been
-idle. Several front ends may run rounds; see `backend.campaign.monitoring.webhooks.rounds`.
+A round looks for events and sends the messages that are due; see `backend.campaign.monitoring.webhooks.rounds`. No
+request waits for a round. The worker starts with the first round that has something to do, and ends after it was idle
+for a while. Several servers of one project may do this at once.
 """
 
 import logging
@@ -31,7 +32,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class Rounds:
-    """The rounds of one front end. `project` is called at each one; `clock` returns seconds since 1970."""
+    """Runs the rounds of one server process. A round looks for events and sends messages to webhooks.
+
+    `project` is called in each round to get the project; `clock` returns seconds since 1970.
+    """
 
     def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = lambda: time.time()) -> None:
         self._project = project
@@ -43,7 +47,7 @@ class Rounds:
         """The same of quality flags."""
 
     async def run(self) -> None:
-        """Run rounds until this task is cancelled."""
+        """Run a round every few seconds, until this task is cancelled."""
         while True:
             await anyio.sleep(EVERY_S)
             try:
@@ -57,7 +61,7 @@ class Rounds:
                 self._pool = None
 
     def step(self) -> int | None:
-        """Run one round, if there is something to do, and return how many messages were delivered."""
+        """Run one round, and return how many messages were delivered; None if there was nothing to do."""
         project, now = self._project(), self._clock()
         change = last_change(project)
         if change is None:

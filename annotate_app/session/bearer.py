@@ -1,7 +1,7 @@
-"""Check the personal tokens of requests under /api/: `Authorization: Bearer rr_...`, and nothing else.
+"""Check the personal tokens of requests below /api/, sent in the header `Authorization: Bearer rr_...`.
 
-A token that works is never delayed. One that does not counts like a failed attempt to sign in from its address, so that
-guessing slows down, and so does a program that goes on with a revoked token.
+A valid token is never delayed. An invalid one counts as a failed attempt to sign in from the same network address, and
+too many failures are slowed down. This makes guessing slow, and also stops programs that keep using a revoked token.
 """
 
 import time
@@ -23,9 +23,10 @@ _NAME = ""
 
 
 class Bearers:
-    """Find the tokens of requests at one front end; used in one event loop.
+    """Checks the tokens of requests at one server process; used in one event loop.
 
-    `project` is called when a request arrives; `clock` returns seconds since 1970; `sleep` waits some seconds.
+    `project` is called for each request to get the project. `clock` returns seconds since 1970, and `sleep` waits for a
+    number of seconds.
     """
 
     def __init__(
@@ -40,12 +41,12 @@ class Bearers:
         self._failing = FairChecks()
 
     async def token_of(self, connection: HTTPConnection) -> PersonalToken | None:
-        """Return the token of a request; None if there is none, or it does not work.
+        """Return the valid token of a request; None if it has no token or an invalid one.
 
-        A request whose address holds a token is refused too, because addresses end up in logs and histories.
+        A token in the request's address makes the result None too, because addresses end up in logs and histories.
 
         Raises:
-            TooMuch: the token does not work, and too many before it did not.
+            TooMuch: the token is invalid, and so were too many others that came from the same source before.
         """
         sent = connection.headers.getlist("authorization")
         scheme, _, text = sent[0].partition(" ") if len(sent) == 1 else ("", "", "")

@@ -221,7 +221,7 @@ class Guard:
             await self._pages.serve(self._app, person, connection.cookies[SESSION_COOKIE], scope, receive, send)
 
     async def _answer_program(self, token: PersonalToken, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request under /api/ whose token works, without the token and without cookies."""
+        """Let the app answer a request below /api/ with a valid token. The token and cookies are not passed to it."""
         if scope["method"] not in _SAFE_METHODS and token.scope is TokenScope.READ:
             raise NotAllowed(tr(_READS_ONLY))
         headers = [header for header in scope["headers"] if header[0] not in (b"authorization", b"cookie")]

@@ -138,8 +138,9 @@ def no_project_page(is_complete: bool, status: int) -> Response:
 class TokenSection:
     """What the account page shows about personal tokens.
 
-    `asks_password` is whether a new token needs the password. `made` is the token that was just made, which is shown
-    this once. `fields` refills a form that was refused. `now` is in seconds since 1970.
+    `asks_password` says whether the person has to enter their password to make a token. `made` is the text of a token
+    that was just made, shown only now; empty if none was. `fields` are the values of a form that was refused, to fill
+    it again. `now` is in seconds since 1970.
     """
 
     tokens: Sequence[PersonalToken]

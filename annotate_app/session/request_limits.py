@@ -397,7 +397,7 @@ class FairChecks:
 
 
 def source_of(connection: HTTPConnection) -> str:
-    """Return the source whose attempts are counted together: an IPv4 address, or the /64 network of an IPv6 one.
+    """Return where a request comes from, to count attempts: its IPv4 address, or the /64 network of its IPv6 address.
 
     Behind a proxy, the address comes from the proxy's headers if the server trusts it (see docs/operations.md).
     """

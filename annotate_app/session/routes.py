@@ -221,7 +221,10 @@ class Sessions:
         return await self._signed_in(request, token, f"{ACCOUNT_PATH}?changed")
 
     async def make_token(self, request: Request) -> Response:
-        """Make a personal token, and show it this once. A wrong password counts as an attempt to sign in."""
+        """Make a personal token, and return the account page that shows it this one time.
+
+        A wrong password counts as a failed attempt to sign in.
+        """
         fields = await form(request)
         person = await self._person(request)
         if person is None:
@@ -274,7 +277,11 @@ class Sessions:
         done: str = "",
         status: int = 200,
     ) -> Response:
-        """Return the account page, with the reason and the status of a refusal if there is one."""
+        """Return the account page. If `refusal` is given, the page shows its message, and the status fits it.
+
+        `made` is the text of a token that was just made. `fields` fill the form again after a refusal. `error` and
+        `done` are messages to show.
+        """
         wait_s = 0
         if isinstance(refusal, TooMuch):
             error, status, wait_s = str(refusal), 429, refusal.wait_s

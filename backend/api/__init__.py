@@ -1,10 +1,13 @@
-"""What programs call, below the package `reelrank`: scoring, and the operations of a campaign.
+"""The Python interface for programs: score runs, and operate an annotation campaign.
 
-`reelrank.Campaign` is the interface to campaigns for scripts, and `campaign.py` here has the table of its operations.
-What it lacks is a function in the package of its feature, such as `backend.campaign.review.adjudicating.adjudicate`;
-`open_project` returns the project that such a function takes. docs/concepts.md has a map of the features.
+Scripts use it through the package `reelrank`, whose class `Campaign` has an operation of a campaign as each of its
+methods. They are listed in the module `campaign` of this package.
 
-Nothing is imported before it is used. So scoring imports no database, and opening a project loads no model.
+For what `Campaign` does not offer, call the functions of the features themselves, such as
+`backend.campaign.review.adjudicating.adjudicate`. They take the project that `open_project` returns. See
+docs/concepts.md for a map of the features.
+
+Modules are imported when they are first used. So scoring imports no database, and opening a project loads no model.
 """
 
 from pathlib import Path

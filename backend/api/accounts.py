@@ -117,7 +117,9 @@ def suspend_person(project: "Project", by: Caller, name: str) -> None:
 
 
 def reinstate_person(project: "Project", by: Caller, name: str) -> None:
-    """Let a person who was suspended, or removed with work on record, sign in again.
+    """Let a person who was suspended or archived sign in again.
+
+    Archived people are those who were removed although work of theirs is on record; see `remove_person`.
 
     Args:
         name: the person's name.

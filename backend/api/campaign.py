@@ -1,8 +1,9 @@
 """The class `Campaign`: every operation that a script can ask of a campaign, as a method.
 
-The body of the class is the table of operations: each line has the function, who may call it, and whether it changes
-the campaign. `OPERATIONS` has them by name, for whoever serves them elsewhere. To add one, write a function in a module
-of this package, a line here, and a row in docs/campaign-scripts.md.
+The body of the class is the table of operations. Each line names the function, who may call it, and whether it changes
+the campaign. The dictionary `OPERATIONS` has the same entries by name, for example to serve them over a network.
+
+To add an operation, write a function in a module of this package, a line here, and a row in docs/campaign-scripts.md.
 """
 
 import inspect
@@ -33,10 +34,13 @@ class Transport(Protocol):
     """A way to reach a campaign: in this process, or over a network."""
 
     def call(self, name: str, /, **arguments: object) -> Any:
-        """Return the result of an operation. `OPERATIONS[name].signature` has the types of arguments and result."""
+        """Call the operation of this name with the script's arguments, and return its result.
+
+        `OPERATIONS[name].signature` has the types of the arguments and of the result.
+        """
 
     def close(self) -> None:
-        """Release what was opened."""
+        """Close the project or the connection. Afterwards, no operation can be called."""
 
 
 @overload
@@ -48,7 +52,10 @@ def _method(
     function: Callable[Concatenate["Project", Caller, P], R], needs: Needs, *, acts: bool = False
 ) -> Callable[Concatenate["Campaign", P], R]: ...
 def _method(function: Callable[..., Any], needs: Needs, *, acts: bool = False) -> Callable[..., Any]:
-    """Return a method of `Campaign` that calls an operation, and enter the operation into the table."""
+    """Return a method of `Campaign` that calls `function`, and add the function to `OPERATIONS`.
+
+    `needs` says who may call it, and `acts` whether it changes the campaign.
+    """
     operation = OPERATIONS[function.__name__] = Operation(function.__name__, function, needs, acts)
     _, _, *arguments = inspect.signature(function).parameters.values()
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
@@ -71,14 +78,13 @@ def _method(function: Callable[..., Any], needs: Needs, *, acts: bool = False) -
 class Campaign:
     """A campaign, from its corpus to its leaderboard, for scripts.
 
-    Each method does what a page or a command does, with the same checks. Methods that return several values of one
-    kind return a list with a method `to_frame`, which needs pandas.
+    Each method does what a page or a command does, with the same checks. Methods that return several values return a
+    list with a method `to_frame`, which makes a pandas data frame.
 
-        with Campaign("my-project", person="Lea") as campaign:
-            campaign.judgements().to_frame()
+        with Campaign("my-project", person="Lea") as campaign: campaign.judgements().to_frame()
 
     Attributes:
-        transport: how the campaign is reached.
+        transport: calls the operations, in this process or over a network.
     """
 
     def __init__(
@@ -94,9 +100,9 @@ class Campaign:
 
         Args:
             place: the folder of the project, or the address of the server, which begins with `https://`.
-            person: for a folder, the name of the person who acts, which goes on record; see `people`. Without it, the
-                operator acts, who may do what commands do.
-            token: for a server, a personal token. Its owner acts.
+            person: for a folder, the name of the person in the project under whom all changes are recorded. If None,
+                you act as the operator, who may do what commands on the server do.
+            token: for a server, a personal token. You act as its owner.
             timeout_s: for a server, the longest time without any answer, in seconds. An import may take minutes.
             allow_http: whether the address of another machine may begin with `http://`, so that the token is sent
                 unencrypted.
@@ -127,7 +133,8 @@ class Campaign:
             folder: the folder, which is created.
             encoder: the sentence encoder that chooses candidates: a name on the model hub, a folder, or `minilm`. With
                 None, it is SimCSE from the model hub.
-            kind: how the encoder makes its vectors, `sup`, `unsup` or `minilm`; recognised from its name if None.
+            kind: how the encoder makes a vector of a sentence: as supervised SimCSE (`sup`), unsupervised SimCSE
+                (`unsup`) or MiniLM (`minilm`) does. If None, this is recognised from the encoder's name.
             scale: a scale of grades, `matches` or the path of a scale file; TVR-Ranking's five grades if None.
 
         Raises:
@@ -218,7 +225,7 @@ class InThisProcess:
             raise
 
     def call(self, name: str, /, **arguments: object) -> Any:
-        """Return the result of an operation."""
+        """Call the operation of this name on the opened project, and return its result."""
         return OPERATIONS[name].function(self._project, self._by, **arguments)
 
     def close(self) -> None:
@@ -228,7 +235,7 @@ class InThisProcess:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Say how to install the extra `app` if a module of it is missing."""
+    """Raise an `ImportError` that says how to install the extra `app`, if the `with` block misses a module of it."""
     try:
         yield
     except ModuleNotFoundError as error:

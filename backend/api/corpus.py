@@ -35,9 +35,10 @@ def import_corpus(
     Args:
         file: the annotation file.
         format: its format, such as `tvr` or `csv`; recognised from its content if None.
-        videos: the folder of the video files, or its address in object storage. A lead may only name folders that
-            `media_roots` in `reelrank.toml` allows; that is also true of `file`.
-        types: for TVR, the types of lines to import; None for `v`, as in the paper.
+        videos: the folder of the video files, or its address in object storage. If a lead calls this, it and `file`
+            must be in a folder that `media_roots` in `reelrank.toml` lists.
+        types: for a file of the data set TVR, import only lines whose field `type` has one of these values. None
+            imports type `v`, descriptions of what is seen, as the TVR-Ranking paper does.
         columns: maps ReelRank's field names to the file's columns, such as `{"start": "begin"}`.
         decode: decode every frame to find damage; None does so where that is fast.
         dry_run: check everything, and write nothing.
@@ -83,7 +84,8 @@ def import_videos(project: "Project", by: Caller, folder: str, *, decode: bool |
 def rewrite_captions(project: "Project", by: Caller) -> RewriteReport:
     """Replace the names in captions with generic phrases, by rules and the project's name mapping.
 
-    Rewrites that fail the rewrite check wait for a lead on the page Captions.
+    A rewrite must stay similar to its caption, and may contain no name. If it fails this check, a lead decides about it
+    on the page Captions.
 
     Raises:
         ProjectError: there are no captions, or queries were drawn already.
@@ -96,7 +98,7 @@ def rewrite_captions(project: "Project", by: Caller) -> RewriteReport:
 def captions(
     project: "Project", by: Caller, *, search: str = "", first: int = 0, most: int = 1_000_000
 ) -> list[AcceptedCaption]:
-    """Return the captions that queries are drawn from and candidates are found by.
+    """Return the captions in use: queries are drawn from them, and candidate moments are searched by them.
 
     Args:
         search: words of a caption, or the name of a video; empty for all captions.
@@ -119,14 +121,16 @@ def draw_queries(
     own_split: Literal["val", "test", "train"] = "test",
     dry_run: bool = False,
 ) -> QueryReport:
-    """Draw validation and test queries from the captions, or add queries from a file. Other captions become training.
+    """Draw validation and test queries from the captions, or add queries from a file.
+
+    The other captions become training queries.
 
     Args:
         val: how many validation queries to draw.
         test: how many test queries to draw.
-        seed: the seed of the draw.
+        seed: the seed of the random draw; the same seed draws the same queries.
         own: a file of queries, as text with one query a line, or as CSV with the columns `text` and `split`.
-        own_split: the split of the queries in a text file.
+        own_split: the split of the queries in `own` if it is a text file.
         dry_run: check everything, and write nothing.
 
     Raises:
@@ -151,12 +155,15 @@ def draw_queries(
 def choose_candidates(
     project: "Project", by: Caller, *, batch_size: int | None = None, probe: int = 0, seed: int = 0
 ) -> CandidateReport:
-    """Find the candidates of each query, the moments whose captions are most similar to it, and open batch 1.
+    """Find each query's candidates, the moments with the most similar captions, and give the first ones to annotators.
+
+    The candidates of a query are handed out in batches. This opens the first batch of each query.
 
     Args:
         batch_size: how many candidates a batch has; 20 if None.
-        probe: for this many queries, also have the top 60 and 60 other moments graded, to learn how deep to grade.
-        seed: the seed of the draw of these queries.
+        probe: the number of queries, drawn at random, that get a probe. For these, the 60 most similar moments and 60
+            random others are graded, to learn how many candidates of a query have to be graded.
+        seed: the seed of this random draw.
 
     Raises:
         ProjectError: there are no queries, or there are candidates already.
@@ -168,23 +175,26 @@ def choose_candidates(
 
 
 def next_batches(project: "Project", by: Caller) -> Suggestions:
-    """Return what the rule recommends for each query whose next batch may be opened now."""
+    """Return, for each query that can get another batch of candidates, whether opening it is recommended.
+
+    The recommendation comes from the project's batch rule, which looks at the grades of the batches opened before.
+    """
     from backend.campaign.selection.batches.suggestions import batch_suggestions
 
     return batch_suggestions(project, by)
 
 
 def open_batch(project: "Project", by: Caller, query_id: int, *, number: int = 2, reason: str = "") -> int:
-    """Open the next batch of a query for grading, and return the number of its pairs.
+    """Give the next batch of a query's candidates to annotators, and return how many pairs to grade it has.
 
     Args:
         query_id: the number of the query.
-        number: the number of the batch.
-        reason: why, for the activity log; may be empty.
+        number: the number of the batch, 2 or more. It must be the query's next one.
+        reason: your reason, for the activity log; may be empty.
 
     Raises:
         Overtaken: somebody opened or declined this batch.
-        ProjectError: this is not the query's next batch, or its open batches are not settled.
+        ProjectError: it is not the query's next batch, or pairs of earlier batches still need grades.
     """
     from backend.campaign.selection.batches import next_batch
 
@@ -194,10 +204,10 @@ def open_batch(project: "Project", by: Caller, query_id: int, *, number: int = 2
 
 
 def open_recommended_batches(project: "Project", by: Caller, *, decline: bool = False) -> AcceptedReport:
-    """Open the next batch of every query for which the rule recommends it.
+    """Open the next batch of candidates of every query for which the project's batch rule recommends it.
 
     Args:
-        decline: also decline the batches that the rule does not recommend.
+        decline: also record, for every query where the rule advises against the next batch, that it is not wanted.
 
     Raises:
         ProjectError: there is nothing to open or decline.

@@ -25,7 +25,10 @@ SentFile = Path | str
 
 
 class Needs(StrEnum):
-    """Who may call an operation. The functions that the operation calls check this; the value is for documents."""
+    """Who may call an operation, for use in documentation.
+
+    The check itself is made by the functions that the operation calls.
+    """
 
     IN_CHARGE = "a lead or the operator"
     LEAD = "a lead"
@@ -49,7 +52,7 @@ class Operation:
 
     @property
     def signature(self) -> inspect.Signature:
-        """The arguments of a script with their types, and the type of the result."""
+        """The arguments that a script passes, with their types, and the type of the result."""
         # Modules import the project's class for type checkers only, because it loads the database.
         hints = get_type_hints(self.function, localns={"Project": object})
         _, _, *arguments = inspect.signature(self.function).parameters.values()
@@ -60,7 +63,7 @@ class Operation:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of the arguments that are files of the caller."""
+        """The names of the arguments that take a file."""
         arguments = self.signature.parameters.values()
         return tuple(argument.name for argument in arguments if Path in get_args(argument.annotation))
 
@@ -88,8 +91,9 @@ class Invitation:
 class RunScores:
     """The scores of one stored run, as an item of `runs` in `reelrank evaluate --json`.
 
-    `queries` counts the queries of the truth that the run has, and `missing` are the others. `measures` maps keys such
-    as `ndcg@10,0.5` to means over the queries. An `upper_bound` knows what no competing system knows.
+    `queries` counts the queries of the ground truth that the run answers. `missing` are the numbers of those that it
+    lacks. `measures` maps keys such as `ndcg@10,0.5` to means over the queries. An `upper_bound` is a run that uses
+    information which no competing system has, such as the captions.
     """
 
     name: str
@@ -103,8 +107,9 @@ class RunScores:
 class LeaderboardScores:
     """The scores of the stored runs against one ground truth.
 
-    `queries` and `moments` count those of the truth; None if no run could be scored. `left_out` maps each run that
-    could not be scored to the reason. `options` are the rules that differ from the preset.
+    `queries` and `moments` are the numbers of queries and graded moments in the truth; None if no run could be scored.
+    `left_out` maps each run that could not be scored to the reason. `preset` names the set of scoring rules, and
+    `options` has the rules that differ from it. `warnings` and `notes` are sentences about the scores.
     """
 
     truth: str
@@ -136,7 +141,8 @@ class Records(list[Row]):
     def to_frame(self) -> "DataFrame":
         """Return a pandas data frame with a row for each value and a column for each field.
 
-        A field of a field has a name such as `person.name`. Its cell is empty if the outer field is None.
+        If a field is a dataclass itself, it becomes several columns, such as `person.name` and `person.role`. Their
+        cells are empty where the field is None.
         """
         extras.require_pandas()
         import pandas as pd
@@ -149,7 +155,11 @@ class Records(list[Row]):
 
 
 def _paths(kind: type, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the names that lead to each field of a dataclass, and of the dataclasses in its fields."""
+    """Yield each field of a dataclass as a path of names, such as ("grade",).
+
+    If a field is a dataclass itself, its fields are yielded instead, such as ("person", "name"). `before` is the start
+    of every path.
+    """
     hints = get_type_hints(kind)
     for one in fields(kind):
         hint = hints[one.name]
@@ -162,14 +172,14 @@ def _paths(kind: type, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
 
 
 def _at(value: object, path: tuple[str, ...]) -> object:
-    """Return the field that names lead to; None if one of the fields on the way is None."""
+    """Return the value at a path of field names, such as ("person", "name"); None if a value on the way is None."""
     for name in path:
         value = None if value is None else getattr(value, name)
     return value
 
 
 def person_of(by: Caller) -> Person:
-    """Return the caller as a person, for operations that act under the name of one.
+    """Return the caller, for operations that only a person with an account in the project can call.
 
     Raises:
         NotAllowed: the caller is the operator, who has no account in the project.

@@ -43,16 +43,16 @@ def make_release(
     unfinished: bool = False,
     with_published: bool = False,
 ) -> KeptRelease:
-    """Freeze a release in the format of TVR-Ranking, store it in the project as a zip, and return its list entry.
+    """Make a release in the format of TVR-Ranking, store it in the project as a zip, and return it as `releases` does.
 
-    If a release has the same content already, that one is returned.
+    If the project already has a release with the same content, that release is returned.
 
     Args:
         name: its name; the next `release-N` if None.
         notes: notes to show with the name.
         adjudicated: whether pairs that a lead adjudicated are in the truth.
         unfinished: whether queries with pairs that still wait for grades are included.
-        with_published: whether published captions, which may name people, are added.
+        with_published: whether to add the captions as they were published, which may contain names of people.
 
     Raises:
         ProjectError: no query can be released, or the name is taken or invalid.
@@ -103,21 +103,27 @@ def add_truth(project: "Project", by: Caller, file: SentFile, *, name: str | Non
 
 
 def truths(project: "Project", by: Caller) -> list[Kept]:
-    """Return the stored ground truths. `truth_names` also has those of the project's own splits and releases."""
+    """Return the ground truths that were added by `add_truth`, as list entries.
+
+    Runs can also be scored against the project's own splits and releases; see `truth_names`.
+    """
     from backend.campaign.release.board.kept_runs import list_truths
 
     return list_truths(project, by)
 
 
 def truth_names(project: "Project", by: Caller) -> tuple[str, ...]:
-    """Return the names of everything that runs can be scored against: finished splits, releases, stored truths."""
+    """Return the names of all ground truths that runs can be scored against.
+
+    They are the project's own splits with a completely graded query, its releases, and the truths that were added.
+    """
     from backend.campaign.release.board import leaderboard as board
 
     return tuple(board.truth_names(project, by))
 
 
 def remove_truth(project: "Project", by: Caller, name: str) -> Kept:
-    """Remove a stored ground truth, and return its list entry.
+    """Remove a stored ground truth, and return the entry that `truths` had for it.
 
     Args:
         name: its name.
@@ -144,8 +150,10 @@ def add_run(
     Args:
         file: a run file of any format.
         name: its name on the leaderboard; that of the file if None.
-        videos: for a run with video indices, a JSON file that maps each name to [duration, index].
-        upper_bound: whether the run knows what no competing system knows, such as the captions. It is never ranked.
+        videos: needed if the run names videos by index: a JSON file that maps each video name to [duration in seconds,
+            index].
+        upper_bound: whether the run uses information that no competing system has, such as the captions. The
+            leaderboard then shows it without a rank.
 
     Raises:
         InputError: every problem of the file.
@@ -172,7 +180,7 @@ def runs(project: "Project", by: Caller) -> list[Kept]:
 
 
 def remove_run(project: "Project", by: Caller, name: str) -> Kept:
-    """Remove a stored run, and return its list entry.
+    """Remove a stored run, and return the entry that `runs` had for it.
 
     Args:
         name: its name.

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def status(project: "Project", by: Caller) -> StatusCounts:
-    """Return how many videos, queries, pairs by state, judgements and so on there are."""
+    """Return the counts of the project: videos, moments, captions, queries, batches, pairs and judgements."""
     from backend.campaign.review.status import status_counts
 
     return status_counts(project, by)
 
 
 def progress(project: "Project", by: Caller) -> WorkProgress:
-    """Return the pace of grading by day and by annotator, the grades still to come, and when they may be done."""
+    """Return how many grades are given per day, by whom, how many are still needed, and when they may be complete."""
     from backend.campaign.monitoring.progress import progress as monitoring
 
     return monitoring.progress(project, by, now=time.time())
@@ -43,7 +43,9 @@ def queries(project: "Project", by: Caller) -> list[QueryReview]:
 
 
 def pairs(project: "Project", by: Caller, *, first: int = 0, most: int = -1) -> list[FoundPair]:
-    """Return the pairs that annotators grade, each with its verdict and relevance, sorted by query and rank.
+    """Return the pairs that annotators grade, each with its state and its relevance, sorted by query and rank.
+
+    A pair is a query with a candidate moment. Its state, `verdict`, says for example whether grades are missing.
 
     Args:
         first: how many pairs to skip.
@@ -57,7 +59,9 @@ def pairs(project: "Project", by: Caller, *, first: int = 0, most: int = -1) -> 
 def judgements(
     project: "Project", by: Caller, *, revisions: bool = False, names: bool = False, first: int = 0, most: int = -1
 ) -> list[Judgement]:
-    """Return the judgements, which are stored grades, sorted by query, rank and round as in a release.
+    """Return the judgements, which are stored grades, sorted by query and by the rank of the moment.
+
+    Those of one pair are sorted by round: the first two annotators, then any two who were added later.
 
     Args:
         revisions: also return grades that their annotator corrected later.
@@ -100,14 +104,17 @@ def agreement(
 
 
 def flags(project: "Project", by: Caller) -> list[PersonFlags]:
-    """Return all quality flags of each annotator, raised or not, sorted by name."""
+    """Return all quality flags of each annotator, raised or not, sorted by the annotator's name.
+
+    A quality flag is a check of one annotator's work, such as `too_fast`. A raised flag is a warning for leads.
+    """
     from backend.campaign.monitoring.quality import flags as quality
 
     return quality.flags(project, by)
 
 
 def dismiss_flags(project: "Project", by: Caller, name: str, kinds: list[FlagKind], *, reason: str = "") -> None:
-    """Dismiss raised flags of an annotator. Later work can raise them again.
+    """Dismiss raised quality flags (warnings about an annotator's work). Later work can raise them again.
 
     Args:
         name: the annotator's name.
@@ -129,7 +136,10 @@ def dismiss_flags(project: "Project", by: Caller, name: str, kinds: list[FlagKin
 
 
 def my_work(project: "Project", by: Caller) -> MyWork:
-    """Return what annotators may read about their own work: counts by day, active time, and their agreement."""
+    """Return the caller's own statistics as an annotator: graded pairs by day, active time, and agreement.
+
+    The agreement compares their grades with the final relevance of the pairs.
+    """
     from backend.campaign.monitoring.quality import flags as quality
 
     return quality.my_work(project, person_of(by), now=time.time())

@@ -91,8 +91,8 @@ def tokens(
 ) -> None:
     """List everybody's personal tokens, or revoke one.
 
-    A token lets a program act as the person who made it on the page Account. The list shows keys, which open nothing.
-    Suspending somebody revokes all of their tokens.
+    A token lets a program act as the person who made it on the page Account. The list shows keys. A key only
+    names a token. Suspending somebody revokes all of their tokens.
 
     Example: reelrank users tokens my-project --revoke k3Jx0PqLm2Zd
     """

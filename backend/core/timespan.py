@@ -84,7 +84,9 @@ def iou_float64_hull(
 
 
 def iou_hundredths(start: Floats, end: Floats, other_start: Floats, other_end: Floats, epsilon: float = 0.0) -> Floats:
-    """Return the result of `iou_float64_hull`, each value rounded by Python's `round` to two decimals.
+    """Return the intersection over union of spans, element by element, rounded to two decimals by Python's `round`.
+
+    Before rounding, it is the result of `iou_float64_hull`.
 
     This follows the evaluator of VTimeLLM, which rounds before it compares: an IoU of 0.4955 counts as 0.5.
 

@@ -133,7 +133,10 @@ def writing(store: Store) -> AbstractContextManager[Database]:
 
 @contextmanager
 def reading_only() -> Iterator[None]:
-    """Refuse every transaction that writes in the `with` block, also in threads that its requests start."""
+    """Refuse every write to the database inside the `with` block, by raising `NotAllowed`.
+
+    This also holds in threads that are started from inside the block with its context.
+    """
     before = _may_write.set(False)
     try:
         yield

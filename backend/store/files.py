@@ -152,12 +152,9 @@ def ensure_secret(db: Database) -> bytes:
 
 
 def remove_secrets(file: Path) -> None:
-    """Remove the campaign's secret and everybody's tokens from a copy of a database, and overwrite their bytes.
+    """Delete secrets from a copy of a database, and overwrite their bytes: the campaign's secret, tokens and webhooks.
 
-    A copy with an older schema may lack some of these tables.
-
-    Raises:
-        sqlite3.Error: the copy cannot be read or written.
+    Tables that an older copy does not have are ignored.
     """
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute("PRAGMA secure_delete = ON")

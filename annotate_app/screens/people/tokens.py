@@ -21,7 +21,7 @@ def revoke(project: Project, lead: Person, key: str, owner: str) -> None:
 
 
 def draw(project: Project, lead: Person) -> None:
-    """Draw the tokens, folded up; nothing if nobody has one."""
+    """Draw a collapsed list of everybody's tokens; nothing if there are none."""
     look.outcome("tokens")
     tokens = list_tokens(project, lead)
     if not tokens:

@@ -38,7 +38,7 @@ _URL, _EVENTS, _SECRET, _MADE = "webhook_url", "webhook_events", "webhook_secret
 
 @look.lead_callback("webhooks_problem")
 def add(project: Project, lead: Person) -> None:
-    """Add the webhook of the form, empty the form, and show the secret once."""
+    """Add the webhook that was entered in the form, empty the form, and show the webhook's secret once."""
     state = st.session_state
     topics = tuple(state[_EVENTS])
     _, state[_MADE] = add_webhook(project, lead, state[_URL], topics, state[_SECRET], now=time.time())

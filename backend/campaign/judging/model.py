@@ -173,11 +173,14 @@ class SkipKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One stored grade of an annotator for a pair, or one revision of it.
+    """One stored grade of an annotator for a pair, or one correction of it.
 
     `annotator` is the annotator's number, as in the raw annotations of a release; `name` is None unless it was asked
     for. `round` is 1 for the first two annotators of the pair, 2 for the two after a dispute, and 3 for the two that a
     lead added. `graded_at` is in UTC, such as `2026-03-14T09:26:53Z`.
+
+    `active_ms` is the time of active work, in milliseconds. `elapsed_ms` is the time from the first frame on screen to
+    the key press; None if unknown. `contexts` counts how often the annotator watched the seconds around the moment.
     """
 
     pair_id: PairId

@@ -171,14 +171,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class RewriteReport:
-    """The result of rewriting: how many captions have which status, and which probable names remain.
+    """The result of rewriting captions: how many passed the check of rewrites, and which probable names remain.
 
-    `captions` is the number of all captions, the sum of the next four counts. `at_once` and `after_retry` count
-    captions whose rewrite passed the check, at the first attempt or later. `waiting` counts those that need a lead's
-    decision, and `decided` those that already had one. `texts` is the number of distinct texts that were rewritten.
-    `changed` is how many captions got a text other than the published one. `unknown` are (probable name that the name
-    mapping lacks, its count), the most frequent first. `usage` is this run's use of an endpoint. `usage_ever` is the
-    use by all runs with the same model, prompt and temperatures.
+    `captions` is the number of all captions, the sum of `at_once`, `after_retry`, `waiting` and `decided`. `at_once`
+    and `after_retry` count captions whose rewrite passed the check, at the first attempt or later. `waiting` counts
+    those that need a lead's decision, and `decided` those that already had one. `texts` is the number of distinct texts
+    that were rewritten. `changed` is how many captions got a text other than the published one. `unknown` are (probable
+    name that the name mapping lacks, its count), the most frequent first. `usage` has the requests and tokens that this
+    rewriting used at a language model. `usage_ever` has those of all rewritings with the same model, prompt and
+    temperatures.
     """
 
     captions: int

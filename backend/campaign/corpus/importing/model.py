@@ -135,14 +135,15 @@ class RegisterReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """The result of an import, with notes for the person who imports.
+    """The result of an import: what the file has, what is new, and what was left out.
 
     `taken` are the numbers of accepted videos, moments and captions in the file. `videos`, `moments` and `captions`
-    count those of them that are new in the project. `measured` counts videos whose files were measured. `merged` counts
-    entries that repeat an earlier one, and `left_out` lists entries that were not imported, with reasons. `dry_run`
-    means that nothing was written; the report says what an import would write. `troubles` are problems of videos. The
-    moments of such a video are left out only if the duration of the video is unknown. `decoded` means that every frame
-    of the measured videos was decoded, to find damage.
+    count those of these that are new in the project. `measured` counts videos whose files were measured. `merged`
+    counts entries of the file that repeat an earlier one, and `left_out` lists entries that were not imported, with
+    reasons. `dry_run` means that nothing was written; the report says what an import would write. `notes` are other
+    remarks. `troubles` are videos that are missing or damaged. Moments of these videos are imported anyway, unless the
+    duration of the video is unknown. `decoded` means that every frame of the measured videos was decoded, to find
+    damage.
     """
 
     format: str

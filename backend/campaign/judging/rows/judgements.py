@@ -229,10 +229,16 @@ def released_grades(
 
 
 def all_judgements(db: Database, *, revisions: bool, names: bool, first: int, most: int) -> list[Judgement]:
-    """Return the current judgements in the order of a release, with `revisions` also those that were corrected.
+    """Return the judgements of all pairs, in the order of a release.
 
-    Judgements of probes are included. The field `name` is None unless `names` is true. The first `first` judgements are
-    skipped, and at most `most` are returned; all if `most` is below 0.
+    Judgements of probes (pairs that are graded only to learn how deep judging must go) are included.
+
+    Args:
+        db: the database.
+        revisions: also return grades that their annotator corrected later.
+        names: fill the field `name`, which is None otherwise.
+        first: how many judgements to skip.
+        most: how many judgements to return at most; below 0, all.
     """
     current = "SELECT max(l.revision) FROM judgement l WHERE l.pair_id = j.pair_id AND l.seat_no = j.seat_no"
     rows = db.conn.execute(

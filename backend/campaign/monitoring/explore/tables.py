@@ -141,7 +141,9 @@ def list_judgements(
     first: int = 0,
     most: int = -1,
 ) -> list[Judgement]:
-    """Return the judgements of all pairs, sorted by query, rank and round as in a release.
+    """Return the judgements (stored grades) of all pairs, sorted by query and by the rank of the moment.
+
+    Those of one pair are sorted by round: the first two annotators, then any two who were added later.
 
     Args:
         project: the project.

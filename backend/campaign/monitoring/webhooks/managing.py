@@ -34,13 +34,13 @@ _SECRET_BYTES = 32
 def add_webhook(
     project: Project, by: Lead | Operator, url: str, topics: tuple[Topic, ...], secret: str = "", *, now: float
 ) -> tuple[int, str]:
-    """Add a webhook, and return its number and its secret. It is told of what happens from now on.
+    """Add a webhook, and return (its number, its secret). It gets messages about what happens from now on.
 
     Args:
         project: the project.
         by: the lead or operator who adds it.
-        url: its address: https, or http to a host of `webhook_hosts`.
-        topics: what it is told of.
+        url: the address to which messages are sent: https, or http to a host in the setting `webhook_hosts`.
+        topics: the kinds of events that it gets messages about.
         secret: the secret that signs messages; "" makes a new one.
         now: seconds since 1970.
 
@@ -95,7 +95,7 @@ def list_deliveries(project: Project, by: Lead | Operator, most: int = 20) -> li
 
 @in_charge
 def send_test(project: Project, by: Lead | Operator, webhook_id: int, *, now: float) -> int:
-    """Send a message without content to a webhook, and return the number of the message.
+    """Store a test message to a webhook, to be sent within seconds, and return the number of the message.
 
     Raises:
         ProjectError: there is no such webhook (any more).
@@ -107,7 +107,9 @@ def send_test(project: Project, by: Lead | Operator, webhook_id: int, *, now: fl
 
 @in_charge
 def resend(project: Project, by: Lead | Operator, delivery_id: int, *, now: float) -> None:
-    """Send a message again, whether or not it was delivered. It keeps its key, so receivers notice.
+    """Send a message again within seconds, whether or not it was delivered before.
+
+    It keeps its identifying key, so a receiver can tell that it is the same message.
 
     Raises:
         ProjectError: there is no such message (any more).

@@ -24,7 +24,7 @@ GONE = 410
 
 
 class Topic(StrEnum):
-    """What a webhook can be told of. The values are those of `type` in its messages."""
+    """The kinds of events about which webhooks get messages. The value is the field `type` of the message."""
 
     BATCH_DONE = "batch.done"
     """All pairs of a batch are settled."""
@@ -50,9 +50,11 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """An address that is told of the topics that leads chose. Its secret is shown only when it is added.
+    """An address to which messages about the chosen kinds of events (`topics`) are sent.
 
-    `added_by` is None if a command added it. `added_at` is in seconds since 1970.
+    Its secret is not included: it is shown only once, when the webhook is added.
+
+    `added_by` is the name of a lead; None if a command added the webhook. `added_at` is in seconds since 1970.
     """
 
     webhook_id: int
@@ -64,10 +66,11 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One message to one webhook, and how its delivery stands. Times are in seconds since 1970.
+    """One message to one webhook, and the state of its delivery. Times are in seconds since 1970.
 
-    `message_key` stays the same in all attempts, so that a receiver can leave out one that it has. `status` is the HTTP
-    status of the last answer, and `problem` says what else went wrong.
+    `message_key` is the same in all attempts, so a receiver can ignore a message that it has already. `status` is the
+    HTTP status of the last answer; None if there was no answer, and `problem` then says why. `due_at` is when the next
+    attempt is made, and `tried_at` when the last one was.
     """
 
     delivery_id: int
@@ -86,9 +89,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Something that is true now and that webhooks may be told of once.
+    """An event or state of the project, such as a finished batch, about which each webhook gets one message.
 
-    `subject` tells occurrences of one topic apart. `data` has ids and counts, and nobody's name.
+    `subject` identifies it among those of the same topic. `data` is the content of the message: ids and counts, and
+    nobody's name.
     """
 
     topic: Topic

@@ -1,9 +1,12 @@
-"""Notice what webhooks are told of, and deliver their messages.
+"""Find out what happened in the project, and send messages about it to webhooks.
 
-A server runs `work_round` in a worker process every few seconds while `has_work`. Nothing that people do waits for it.
-What happened is found by comparing the tables with `webhook_known`, so no other feature knows of webhooks, and what a
-command did while no server ran is told as well. Several servers may run rounds: each message has one sender at a time.
-A message whose sender was killed is sent again, with the same key: it arrives at least once.
+A server calls `work_round` in a worker process every few seconds if there is something to do. No request waits for it.
+
+What is finished, released or flagged now is compared with the table `webhook_known`, which has what was found before.
+So no other feature has to know of webhooks. Changes that a command made while no server ran are found too.
+
+Several servers may do this at once: each message is sent by one of them at a time. If a server is killed while it sends
+a message, the message is sent again with the same key. So a receiver gets it at least once.
 
 *Reads* batches, verdicts, releases, grades. *Reads* and *writes* webhook_known, webhook_delivery.
 """
@@ -41,7 +44,7 @@ MOST_A_ROUND = 10 * AT_A_TIME
 
 @public
 def last_change(project: Project) -> tuple[int, int] | None:
-    """Return numbers that differ if anything happened in the project; None if there is no webhook to tell."""
+    """Return a pair of numbers that changes when anything happens in the project; None if it has no webhook."""
     with reading(project.store) as db:
         return rows.last_change(db) if rows.webhooks(db) else None
 
@@ -56,12 +59,13 @@ def is_due(project: Project, *, now: float) -> bool:
 def work_round(
     project: Project, *, looks: bool, with_flags: bool, clock: Callable[[], float] = lambda: time.time()
 ) -> int:
-    """Look for news, send the messages that are due, and return how many were delivered.
+    """Look for new events, send the messages that are due, and return how many were delivered.
 
     Args:
         project: the project.
-        looks: whether to look for news. Otherwise messages are only sent.
-        with_flags: whether to compute quality flags too, which reads all grades, if a webhook is told of them.
+        looks: whether to look for new events. Otherwise messages are only sent.
+        with_flags: whether to look for new quality flags too, if a webhook gets messages about them. This reads all
+            grades.
         clock: returns seconds since 1970.
     """
     if looks:
@@ -79,9 +83,10 @@ def work_round(
 
 
 def look_for_news(project: Project, *, now: float, with_flags: bool) -> None:
-    """Store a message for each webhook about what is true now and was not known.
+    """Find what became true since the last call, and store a message about it for each webhook that wants it.
 
-    Without a webhook, everything becomes known and nothing is told.
+    This covers finished batches, releases and, with `with_flags`, raised quality flags. What was found is stored, so
+    that it is reported only once. This also happens if there is no webhook; then no message is stored.
     """
     raised = _raised_flags(project) if with_flags else []
     with writing(project.store) as db:
@@ -120,7 +125,10 @@ def _raised_flags(project: Project) -> list[Occurrence]:
 
 
 def _deliver(project: Project, delivery: Delivery, clock: Callable[[], float]) -> bool:
-    """Try to deliver a message whose attempt was counted, and store how that ended. Return whether it arrived."""
+    """Try to deliver a message, store the result, and return whether it was delivered.
+
+    The attempt must be counted in `delivery.attempts` already.
+    """
     try:
         to = rows.secret_and_url(project.store.db, delivery.webhook_id)
         if to is None:

@@ -57,26 +57,36 @@ def remove(db: Database, webhook_id: int) -> None:
 
 
 def known(db: Database, topic: Topic) -> set[str]:
-    """Return the subjects of a topic that were told before, or were true before there was a webhook."""
+    """Return which subjects of a topic, such as the ids of finished batches, were already found and stored.
+
+    No further messages are made about them.
+    """
     return {row[0] for row in db.conn.execute("SELECT subject FROM webhook_known WHERE topic = ?", [topic.value])}
 
 
 def add_known(db: Database, topic: Topic, subjects: Iterable[str]) -> None:
-    """Store that subjects of a topic are known."""
+    """Store that these subjects of a topic, such as the ids of finished batches, were found."""
     db.conn.executemany(
         "INSERT INTO webhook_known (topic, subject) VALUES (?, ?)", [[topic.value, subject] for subject in subjects]
     )
 
 
 def forget_known(db: Database, topic: Topic, subjects: Iterable[str]) -> None:
-    """Store that subjects of a topic are not true any more, so that webhooks are told when they are again."""
+    """Delete stored subjects of a topic, for example flags that are not raised any more.
+
+    If they become true again, webhooks get a new message.
+    """
     db.conn.executemany(
         "DELETE FROM webhook_known WHERE topic = ? AND subject = ?", [[topic.value, subject] for subject in subjects]
     )
 
 
 def finished_batches(db: Database) -> list[Occurrence]:
-    """Return the batches whose pairs are all settled, with the number of pairs by verdict; probes are left out."""
+    """Return the batches that are finished: each of their pairs has a relevance or was discarded.
+
+    The counts say how many pairs got a relevance from grades, were discarded, or were decided by a lead. Probes, which
+    are graded only to learn how deep judging must go, are left out.
+    """
     rows = db.conn.execute(
         "SELECT b.batch_id, b.query_id, b.number, count(*) AS pairs, sum(c.verdict = 'consensus') AS consensus, "
         "sum(c.verdict = 'discarded') AS discarded, sum(c.verdict = 'adjudicated') AS adjudicated "
@@ -120,7 +130,10 @@ def last_change(db: Database) -> tuple[int, int]:
 
 
 def add_delivery(db: Database, webhook_id: int, key: str, topic: Topic, body: str, *, at: float) -> int:
-    """Store a message that waits, and return its number. Of older ones that do not wait, delete all but the newest."""
+    """Store a message to be sent at once, and return its number.
+
+    Of the webhook's delivered and failed messages, only the newest `KEPT_DELIVERIES` are kept.
+    """
     db.conn.execute(
         "DELETE FROM webhook_delivery WHERE webhook_id = :hook AND state <> 'waiting' AND delivery_id <= ("
         "SELECT coalesce(min(delivery_id), 0) FROM (SELECT delivery_id FROM webhook_delivery WHERE webhook_id = :hook "
@@ -149,7 +162,10 @@ def is_due(db: Database, *, now: float) -> bool:
 
 
 def take_due(db: Database, most: int, *, now: float, until: float) -> list[Delivery]:
-    """Take messages that are due, count an attempt of each, and keep others from trying them before `until`."""
+    """Return up to `most` messages to be sent now, and count an attempt for each.
+
+    Until the time `until`, no other process gets them. Times are in seconds since 1970.
+    """
     rows = db.conn.execute(
         "SELECT delivery_id FROM webhook_delivery WHERE state = 'waiting' AND due_at <= ? ORDER BY due_at LIMIT ?",
         [now, most],
@@ -176,7 +192,10 @@ def note_attempt(
 
 
 def send_again(db: Database, number: int, *, at: float) -> bool:
-    """Let a message wait for delivery again, with all its attempts. Return False if there is none."""
+    """Mark a message to be sent again at time `at`, and set its number of attempts to 0.
+
+    Return False if there is no such message.
+    """
     statement = "UPDATE webhook_delivery SET state = 'waiting', attempts = 0, due_at = ? WHERE delivery_id = ?"
     return db.conn.execute(statement, [at, number]).rowcount > 0
 

@@ -1,10 +1,10 @@
-"""Send signed HTTP requests to addresses that leads typed, without letting them reach into the server's network.
+"""Send signed HTTP requests to addresses that leads typed, without giving access to the server's own network.
 
-A lead may type any address, and its name may lead anywhere, and elsewhere at the next moment. So the name is resolved
-here, every address is checked, and the connection goes to an address that was checked. Redirects are answers like any
-other: nothing follows them. Proxies of the environment are not used.
+A lead may type any host name, and it may resolve to any IP address, another one each time. So this module resolves the
+name, checks all its addresses, and connects to one of the checked addresses. It does not follow redirects, and does not
+use proxies that the environment names.
 
-A message is signed as the specification Standard Webhooks says (https://www.standardwebhooks.com, version 1).
+Messages are signed according to the specification Standard Webhooks (https://www.standardwebhooks.com, version 1).
 """
 
 import base64
@@ -48,7 +48,7 @@ class NotSent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The parts of a webhook's address; `path` has the query."""
+    """The parts of a webhook's address; `path` includes the query string."""
 
     scheme: str
     host: str
@@ -57,20 +57,20 @@ class Target:
 
     @property
     def named(self) -> str:
-        """The host as the header `Host` has it."""
+        """The value of the HTTP header `Host`: the host name, with the port unless it is the usual one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def target_of(url: str, inside: Collection[str] = ()) -> Target:
-    """Return the parts of the address of a webhook.
+    """Check the address of a webhook, and return its parts.
 
     Args:
         url: the address that a lead typed.
-        inside: hosts of the server's own network that the operator allows; these may be asked without TLS.
+        inside: hosts of the server's own network that the operator allows; these may also be addressed by http.
 
     Raises:
-        ProjectError: it is no address of http or https, has a user name, or is not encrypted.
+        ProjectError: it is no http or https address, has a user name, or uses http for a host that is not in `inside`.
     """
     try:
         parts = urlsplit(url)
@@ -90,10 +90,12 @@ def target_of(url: str, inside: Collection[str] = ()) -> Target:
 
 
 def proper_secret(text: str) -> bytes:
-    """Return the key of a secret, `whsec_` and 24 to 64 bytes in base64.
+    """Decode the secret of a webhook, and return its bytes.
+
+    The text has to be `whsec_`, followed by 24 to 64 bytes in base64.
 
     Raises:
-        ProjectError: it is not such a secret.
+        ProjectError: the text has another form.
 
     >>> proper_secret("whsec_" + 32 * "A") == bytes(24)
     True
@@ -171,9 +173,9 @@ def send(url: str, secret: str, message_key: str, body: str, *, inside: Collecti
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether an address belongs to the public internet, as far as its digits say.
+    """Return whether an IP address belongs to the public internet, not to a private or reserved range.
 
-    An IPv6 address that stands for an IPv4 address counts as that one.
+    An IPv6 address that contains an IPv4 address is judged by the IPv4 address.
 
     >>> [is_public(ip_address(a)) for a in ("93.184.216.34", "10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1")]
     [True, False, False, False]
@@ -194,9 +196,14 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 def _connected(
     target: Target, opened: list[socket.socket], is_over: threading.Event, *, is_inside: bool
 ) -> socket.socket:
-    """Return a connection to an address of the target that was checked.
+    """Connect to one of the target's IP addresses, after checking them all, and return the socket.
 
-    Each socket is added to `opened` before anything waits for its answer, so that `_cut` finds it.
+    Unless `is_inside`, all addresses must be public. Every socket that is opened is appended to `opened`, to be closed
+    later, before anything waits for its answer.
+
+    Raises:
+        NotSent: an address belongs to the server's own network.
+        OSError: no connection can be made.
     """
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     places = list(dict.fromkeys(str(entry[4][0]) for entry in found))
@@ -233,7 +240,7 @@ def _connected(
 
 
 def _may_reach(place: str) -> bool:
-    """Return whether an address is public and not one of this machine's own."""
+    """Return whether the IP address `place` is public and does not belong to this machine."""
     address = ip_address(place.partition("%")[0])
     if not is_public(address):
         return False

@@ -1,7 +1,7 @@
 """Describe a release in Croissant 1.0, the vocabulary of MLCommons for data sets: `croissant.json`.
 
-Catalogues and loaders such as `mlcroissant` read its files, their SHA-256, and the typed fields of their tables.
-See https://docs.mlcommons.org/croissant/docs/croissant-spec.html.
+Catalogues and loaders such as `mlcroissant` read it to learn the release's files, their SHA-256, and the types of the
+fields in its tables. See https://docs.mlcommons.org/croissant/docs/croissant-spec.html.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,7 +92,10 @@ def croissant(
 
 
 def _record_set(table: ReleaseTable) -> dict[str, Any]:
-    """Return the record set of a table. Tables in JSON Lines are read from the CSV file of the same name."""
+    """Return the Croissant record set that describes a table.
+
+    It names a CSV file as the source of the data, also for a table in JSON Lines: the CSV file of the same name.
+    """
     name, suffix = PurePath(table.path).stem, PurePath(table.path).suffix
     file = f"{name}.csv" if suffix == ".jsonl" else table.path
     fields = []
@@ -103,7 +106,10 @@ def _record_set(table: ReleaseTable) -> dict[str, Any]:
 
 
 def _field(field: Field, parent: str, source: dict[str, Any]) -> dict[str, Any]:
-    """Return a field of a record set, with the fields of the objects in it if it is a list of objects."""
+    """Return the Croissant description of a table's field.
+
+    If its values are lists of objects, the fields of these objects are described inside it.
+    """
     id_ = f"{parent}/{field.name}"
     result: dict[str, Any] = {"@type": "cr:Field", "@id": id_, "name": field.name}
     if field.fields or field.length:

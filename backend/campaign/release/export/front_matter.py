@@ -1,6 +1,7 @@
-"""Write the YAML at the start of a data set's card, by which Hugging Face and `datasets.load_dataset` find its tables.
+"""Write the YAML at the start of a release's README.md that tells Hugging Face which tables the data set has.
 
-All tables of a folder must have one format, because `load_dataset` reads a folder with one reader.
+The website and `datasets.load_dataset` use it to find and read the tables. All tables of a folder must have the same
+file format, because `load_dataset` reads each folder in one format.
 """
 
 import re
@@ -17,9 +18,9 @@ _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def front_matter(contents: Contents, tables: Sequence[ReleaseTable]) -> str:
-    """Return the YAML that describes the tables of a folder, between two lines of three hyphens.
+    """Return the YAML that describes a release and its tables, enclosed in lines of three hyphens.
 
-    Its values are written as JSON, so no text can make it invalid.
+    Its values are written as JSON, so no text in them can make the YAML invalid.
     """
     configs: dict[str, list[ReleaseTable]] = {}
     for table in tables:
@@ -61,7 +62,7 @@ def _feature(field: Field) -> dict[str, object]:
 
 
 def _sizes(tables: Sequence[ReleaseTable]) -> dict[str, object]:
-    """Return how many rows and bytes the tables of a configuration have, if this is known."""
+    """Return the numbers of rows and bytes of tables, as fields for the YAML; empty if they are not known."""
     if any(table.rows is None for table in tables):
         return {}
     total = sum(table.size for table in tables)

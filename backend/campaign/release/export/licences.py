@@ -1,4 +1,4 @@
-"""Name licences as others do: by their SPDX name, and as the hub of Hugging Face spells them. Pure functions."""
+"""Convert the name of a licence to its SPDX name, or to the spelling that Hugging Face uses. Pure functions."""
 
 import re
 
@@ -19,7 +19,9 @@ _OTHER_SPELLINGS = {"odc-by-1.0": "odc-by", "odbl-1.0": "odbl", "pddl-1.0": "pdd
 
 
 def spdx_name(licence: str) -> str | None:
-    """Return the SPDX name of a licence that Hugging Face knows; None if the text is no such name.
+    """Return the SPDX name of a licence that Hugging Face knows; None for any other text.
+
+    Capitals do not matter, and spaces may stand for hyphens.
 
     >>> spdx_name("CC BY 4.0"), spdx_name("cc-by-4.0"), spdx_name("Our own terms")
     ('CC-BY-4.0', 'CC-BY-4.0', None)

@@ -252,7 +252,8 @@ class Field:
 class ReleaseTable:
     """A table in a file of a release, with the Hugging Face configuration and split that it belongs to.
 
-    `fields` is empty if the file itself states its types. `rows` is None, and `size` 0, if they are not stated.
+    `fields` is empty if the file itself states the types of its fields. `rows` is the number of rows; None if it is not
+    known, and `size` is then 0.
     """
 
     config: str

@@ -19,18 +19,15 @@ _KINDS = {
 
 
 def columns(names: Iterable[str]) -> tuple[Field, ...]:
-    """Return the fields of a table that has the columns of a CSV file.
-
-    The column `adjudicated` is a number in both CSV files that have it: a relevance in the file of grades, and 0 or 1
-    in the file of pairs.
-    """
+    """Return the fields, with their types, for the columns of a release's CSV file."""
     return tuple(Field(name, _KINDS.get(name, "string")) for name in names)
 
 
 def query_fields(contents: Contents, *, graded: bool) -> tuple[Field, ...]:
     """Return the fields of a table with one query in each row, and the query's moments as a list.
 
-    `graded` chooses the truth; otherwise it is a training set, whose moments have no relevance.
+    If `graded` is True, it is a table of the ground truth. Otherwise it is a training set, whose moments have no
+    relevance.
     """
     published = ["published_caption"] if "published_caption" in contents.pair_columns else []
     moment = [

@@ -52,13 +52,13 @@ class CandidateSource:
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """The result of choosing candidates.
+    """The result of choosing candidates, the moments that are most similar to each query.
 
-    A candidate list ends after a fixed number of moments. `split_ties` counts the queries whose last candidate has the
-    same text as a moment that was left out. `without_file` counts the videos whose file is not known yet, so that their
-    moments cannot be judged. `probed` counts the queries with a probe, which is a sample graded to learn how deep
-    judging must go. `probe_pairs` counts the pairs that only probes add. `unread` names parts of captions and queries
-    that the encoder does not read.
+    A candidate list ends after a fixed number of moments. `split_ties` counts the queries where this end falls between
+    moments with the same text, so that one of them is a candidate and another is not. `without_file` counts the videos
+    whose file is not known yet, so that their moments cannot be judged. `probed` counts the queries with a probe, which
+    is a sample graded to learn how deep judging must go. `probe_pairs` counts the pairs that only probes add. `unread`
+    names parts of captions and queries that the encoder does not read.
     """
 
     queries: int

@@ -128,11 +128,12 @@ class Draw:
 class QueryReport:
     """The result of a draw: the number of queries in each split, and more counts.
 
-    `own` counts queries that a person brings; they are also counted in their splits. `rewritten` says whether the drawn
-    queries come from rewritten captions. `removed` counts captions that may not become training queries, because a
-    validation or test query has their text. `repeats` counts training queries with the text of an earlier one, `merged`
-    captions that were merged into a training query. `first` has the first queries to be judged, for a preview. `long`
-    has the lengths of the queries that are longer than `LONG_QUERY`. With `dry_run` nothing was written.
+    `own` counts queries that were added from a file; they are also counted in their splits. `rewritten` says whether
+    the drawn queries come from rewritten captions. `removed` counts captions that may not become training queries,
+    because a validation or test query has their text. `repeats` counts training queries with the text of an earlier
+    one. `merged` counts captions that were merged into a training query with the same text. `first` has the first
+    queries to be judged, as (text, split). `long` has the lengths of very long queries: those with more than
+    `LONG_QUERY` characters. With `dry_run` nothing was written.
     """
 
     val: int

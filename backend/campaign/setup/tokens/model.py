@@ -18,7 +18,7 @@ LISTED_DAYS = 30
 
 
 class TokenScope(StrEnum):
-    """What a program may do with a token. It never may more than the person who made the token."""
+    """What a program may do with a token. It is never more than what the person who made the token may do."""
 
     READ = "read"
     """Read only: every change is refused."""

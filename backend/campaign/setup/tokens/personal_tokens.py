@@ -1,8 +1,8 @@
 """Make, list, check and revoke personal tokens.
 
-A token never gives more than its person has. It names a `Person`, whom the permission checks of every function look up
-again, so role and suspension count at each call. A token of the scope `read` also runs in `limited_to`, which refuses
-every change. A new password, signing out everywhere, suspension and removal delete a person's tokens
+A program with a token may do what the person who made it may do, and no more. The person's role and suspension are
+checked anew at each call. With a token of the scope `read`, every change is refused (see `limited_to`). A new password,
+signing out everywhere, suspension and removal delete a person's tokens
 (`backend.campaign.setup.people.rows.end_sessions`).
 
 *Reads* annotator. *Reads* and *writes* personal_token. *Writes* events.
@@ -59,15 +59,16 @@ def create_token(
     session: str | None = None,
     now: float,
 ) -> tuple[PersonalToken, str]:
-    """Make a token, and return (how lists show it, the token), which is the only time that it can be read.
+    """Make a token, and return (its entry for lists, its text).
 
-    This is slow on purpose, like signing in.
+    The text, which programs send, is not stored, so it can never be shown again. This function is slow on purpose, like
+    signing in.
 
     Args:
         project: the project.
         me: the person who makes it.
-        password: their password, so that an open browser is not enough. It is ignored if they have none, because they
-            use single sign-on.
+        password: their password, so that nobody else can make a token at their open browser. It is ignored if they have
+            none, because they use single sign-on.
         name: says what it is for. No other token of the person has this name.
         scope: what the token may do.
         days: the time for which it works, from 1 to `MOST_DAYS`.
@@ -108,7 +109,7 @@ def create_token(
 
 @signed_in
 def own_tokens(project: Project, me: Lead | Annotator) -> list[PersonalToken]:
-    """Return the caller's tokens, newest first. Expired ones are among them for `LISTED_DAYS` days."""
+    """Return the caller's tokens, newest first, including those that expired up to `LISTED_DAYS` days ago."""
     return rows.tokens(project.store.db, me.annotator_id)
 
 
@@ -147,10 +148,10 @@ def revoke_token(project: Project, by: Lead | Operator, key: str, *, now: float)
 
 @public
 def token_for(project: Project, text: str, *, now: float) -> PersonalToken | None:
-    """Return the token that a program sent, whose `owner` and `scope` say what it may do.
+    """Check the token that a program sent, and return its entry: whose it is and what it may do.
 
-    The result is None for every text that does not work: no token, an unknown, revoked or expired one, or one of
-    somebody suspended. The use is recorded, unless the database cannot be written.
+    The result is None if the text is no token, if the token is unknown, revoked or expired, or if its owner is
+    suspended. The time of use is recorded, unless the database cannot be written.
     """
     if (key := token_key(text)) is None:
         return None
@@ -184,7 +185,7 @@ def holds_token(text: str) -> bool:
 
 
 def limited_to(scope: TokenScope) -> AbstractContextManager[None]:
-    """Return a context in which every change is refused with `NotAllowed`, if the scope is `read`."""
+    """Return a context manager. If the scope is `read`, every change inside its `with` block raises `NotAllowed`."""
     return reading_only() if scope is TokenScope.READ else nullcontext()
 
 

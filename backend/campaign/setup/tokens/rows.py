@@ -11,7 +11,7 @@ _TOKENS = "SELECT t.*, a.name AS owner, a.role, a.suspended FROM personal_token 
 
 
 def add(db: Database, token: PersonalToken, secret_hash: str) -> None:
-    """Store a token, whose `secret_hash` is the SHA-256 hash of all of it."""
+    """Store a token. `secret_hash` is the SHA-256 hash of its complete text."""
     db.conn.execute(
         "INSERT INTO personal_token (annotator_id, token_key, secret_hash, name, scope, created_at, expires_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -31,7 +31,7 @@ def tokens(db: Database, owner: AnnotatorId | None = None) -> list[PersonalToken
 
 
 def by_key(db: Database, key: str) -> tuple[PersonalToken, str] | None:
-    """Return (token, hash of all of it) for a token's key; None if there is no such token."""
+    """Return the token with this key, and the hash of its complete text; None if there is no such token."""
     row = db.conn.execute(f"{_TOKENS} WHERE t.token_key = ?", [key]).fetchone()
     return (_token(row), row["secret_hash"]) if row else None
 
