@@ -66,7 +66,7 @@ def start(project: Project, lead: Person) -> None:
 
 @look.lead_callback("trial_problem")
 def end(project: Project, lead: Person) -> None:
-    """End the calibration round."""
+    """End the open calibration round, so that annotators stop grading its pairs."""
     end_trial(project, lead, now=time.time())
     results.leave(_NAME, tr("Calibration round ended."))
 

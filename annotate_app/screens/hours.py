@@ -107,7 +107,7 @@ def people_table(people: Sequence[PersonHours], currency: str) -> str:
 
 
 def remarks(report: HoursReport) -> list[str]:
-    """Return sentences that say which hourly rates apply, and which grades are not counted or not measured."""
+    """Return sentences about the hourly rates, grades without a measured time, and grades that are not counted."""
     texts = []
     if report.rate is not None:
         own = (

@@ -90,7 +90,10 @@ def caption(text: str | None) -> str:
 
 
 def verdict(value: Verdict) -> str:
-    """Return the name of a verdict in the reader's language, such as `consensus`."""
+    """Return the name of a pair's verdict in the reader's language, such as `consensus`.
+
+    The verdict says whether the pair's relevance is known, and how it was decided.
+    """
     return tr(_VERDICTS[value])
 
 
@@ -217,7 +220,10 @@ def exam_result(result: ExamResult) -> str:
 
 
 def kappas(result: ExamResult) -> str:
-    """Write kappa and quadratic kappa between an exam's answers and its key, or why they are undefined."""
+    """Write how well a person's exam answers agree with the answer key (kappas), or why kappa is undefined.
+
+    Kappa is agreement corrected for chance; quadratic kappa also counts how far apart two grades are.
+    """
     if result.kappa is None or result.kappa_quadratic is None:
         return tr("Kappa is undefined: {undefined}.", undefined=result.undefined)
     return tr(

@@ -195,7 +195,10 @@ def _intervals_job(project: Project, lead: Person, cached: _CachedBoard) -> Job 
 
 
 def _subject(cached: _CachedBoard) -> str:
-    """Return a text that identifies the job for these figures' intervals: version of the grades, and chosen pairs."""
+    """Return a text that identifies the background job that computes the confidence intervals of agreement figures.
+
+    The text joins the version of the grades and the filters that select the pairs.
+    """
     return " ".join((cached.version, *map(repr, astuple(cached.board.part))))
 
 

@@ -95,13 +95,19 @@ def grades(board: AgreementBoard) -> None:
 
 
 def people(board: AgreementBoard) -> None:
-    """Draw each annotator's bias and spread of grades, and the agreement of every two annotators."""
+    """Draw each annotator's bias and spread of grades, and the agreement of every two annotators.
+
+    Bias is how much higher an annotator grades than the others do on the same pairs, on average.
+    """
     st.html(people_table(board))
     _pictures(board, "people", "spread", "couples")
 
 
 def over_time(board: AgreementBoard) -> None:
-    """Draw agreement by day or week, and each annotator's bias by week."""
+    """Draw agreement by day or week, and each annotator's bias by week.
+
+    Bias is how much higher an annotator grades than the others do on the same pairs, on average.
+    """
     if not board.days:
         st.info(
             tr("All grades come from earlier campaigns, so their time is not known."),

@@ -155,7 +155,7 @@ def how(project: Project, lead: Person) -> None:
 def reword(project: Project, lead: Person, version: int) -> None:
     """Save the text typed in the form as a new version of the describers' guideline.
 
-    `version` is the version that the lead edited.
+    `version` is the version that the lead edited. If there is a newer one by now, the text is refused.
     """
     state = st.session_state
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])

@@ -83,7 +83,10 @@ def _queue(queue: dict[str, Any], person: Person) -> None:
 
 
 def _keep() -> None:
-    """Keep in the session what the lead has typed, so that `navigation.signed_out` can save it after a sign-out."""
+    """Keep the unsaved texts that the lead has typed for rewrites in the session.
+
+    If the lead is signed out, `navigation.signed_out` saves them from there.
+    """
     st.session_state[_TYPED] = st.session_state[_KEY]["typed"]
 
 

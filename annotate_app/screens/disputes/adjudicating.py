@@ -84,7 +84,7 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
 
 
 def show_result() -> None:
-    """Draw the result of the last action."""
+    """Draw the result of the lead's last action on a pair, such as `Relevance 3 saved`."""
     look.outcome(_DONE)
 
 
@@ -93,7 +93,8 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
 
     Args:
         pair: the pair.
-        seen: how many actions of leads on this pair the page showed. If there are more by now, this action is refused.
+        seen: number of leads' actions on the pair when the page was drawn. If there are more by now, this action is
+            refused.
         leave: runs the action and shows the next pair.
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
@@ -115,7 +116,8 @@ def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
 
     Args:
         pair: the pair.
-        seen: how many actions of leads on this pair the page showed. If there are more by now, this action is refused.
+        seen: number of leads' actions on the pair when the page was drawn. If there are more by now, this action is
+            refused.
         leave: runs the action and shows the next pair.
     """
     action = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
@@ -127,7 +129,8 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
 
     Args:
         pair: the pair.
-        seen: how many actions of leads on this pair the page showed. If there are more by now, this action is refused.
+        seen: number of leads' actions on the pair when the page was drawn. If there are more by now, this action is
+            refused.
         leave: runs the action and shows the next pair.
     """
     reason = _reason(pair)
@@ -143,7 +146,8 @@ def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
 
     Args:
         pair: the pair.
-        seen: how many actions of leads on this pair the page showed. If there are more by now, nothing is taken back.
+        seen: number of leads' actions on the pair when the page was drawn. If there are more by now, nothing is taken
+            back.
         leave: not used, because the page keeps showing the pair. It is a parameter as in the form's other actions.
     """
     reason = _reason(pair)
@@ -194,7 +198,7 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
     Args:
         pair: the pair.
-        blocked: whether no annotator gets the pair because of its clip. If so, also make it available again.
+        blocked: whether the pair's clip is blocked as broken. If so, also let annotators get this clip again.
     """
     people = 0
 

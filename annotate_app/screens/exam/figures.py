@@ -233,12 +233,14 @@ def outcomes(outcomes_by_person: ExamOutcomes) -> None:
 
 
 def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
-    """Return a chart with one row for each person: a dot for the estimate and a line for its confidence interval.
+    """Return a chart of one exam figure, such as the share of missed items, with a row for each person.
+
+    A dot shows the figure, and a line its confidence interval.
 
     Args:
-        rows: each person's name and estimate. The first row is the mean of all people.
+        rows: each person's name and figure. The first row is the mean of all people.
         paper: the value that the TVR-Ranking paper reports, drawn as a dashed line; None for no line.
-        share: whether the values are shares (0 to 1), written in percent.
+        share: whether the figure is a share (0 to 1), written in percent.
     """
     points: list[dict[str, Any]] = [
         {
@@ -278,9 +280,10 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
 
 
 def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
-    """Return an HTML table of each person's missed items and kappas, with confidence intervals.
+    """Return an HTML table of each person's missed exam items and kappas, with confidence intervals.
 
-    Where an interval or value is missing, the table gives the reason.
+    Kappa is the agreement with the answer key, corrected for agreement by chance. Where an interval or
+    value is missing, the table gives the reason.
     """
     rows = [
         (
@@ -298,9 +301,10 @@ def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
 
 
 def _cell(estimate: ExamEstimate, share: bool) -> str:
-    """Return a table cell as HTML: the value in bold, then its confidence interval, or why there is no interval.
+    """Return a table cell for an exam figure as HTML: its value in bold, then its confidence interval.
 
-    `share` says whether the value is a share, to be written in percent.
+    If the value or the interval is missing, the cell gives the reason. `share` says whether the figure is a
+    share, to be written in percent.
     """
     value = f"<b>{_figure(estimate.value, share)}</b>" if estimate.value is not None else ""
     if estimate.low is None or estimate.high is None:
@@ -310,9 +314,10 @@ def _cell(estimate: ExamEstimate, share: bool) -> str:
 
 
 def _number(estimate: ExamEstimate, share: bool) -> str:
-    """Return an estimate with its confidence interval as one line of text, or why a value is missing.
+    """Return an exam figure with its confidence interval as one line of text.
 
-    `share` says whether the estimate is a share, to be written in percent.
+    If the value or the interval is missing, the text gives the reason. `share` says whether the figure is a
+    share, to be written in percent.
     """
     if estimate.value is None:
         return translate_message(estimate.reason)

@@ -76,7 +76,10 @@ def page() -> None:
 
 @look.lead_callback("guideline_problem")
 def save(project: Project, lead: Person, version: int) -> None:
-    """Save the texts typed in the form as a new version of the guideline; `version` is the one that the lead edited."""
+    """Save the texts typed in the form as a new version of the guideline.
+
+    `version` is the version that the lead edited. If there is a newer one by now, the texts are refused.
+    """
     state = st.session_state
     notes = _notes(project, lead)
     typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))

@@ -145,8 +145,8 @@ def _scored(
 ) -> Leaderboard:
     """Return the scores of all runs against a ground truth, cached for all leads.
 
-    The cache key is `folder`, `truth`, `preset` (which conventions the measures follow) and `version`. The version
-    changes whenever a run or the ground truth changes.
+    The other parameters are the cache key: `folder` of the project, name of the ground truth (`truth`), `preset` (the
+    conventions that the measures follow) and `version`. The version changes whenever a run or the ground truth does.
     """
     return score_kept_runs(_project, _lead, truth, preset=preset)
 

@@ -373,7 +373,11 @@ def _count_texts(noun: str, items: Sequence[object], shown: Sequence[object]) ->
 
 
 def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
-    """Return the fields of a moment's or prediction's card, translated, with the URL of its clip as `src`, or None."""
+    """Return the fields of a moment's or prediction's card, with translated texts.
+
+    The field `src` is added: the URL of its clip, or None if there is no clip. `files` maps each video with a file to
+    its duration in seconds.
+    """
     bar = card.bar
     has_clip = bar.start_s < files.get(bar.video, 0.0)
     texts = {name: translate_message(text) if isinstance(text, str) else text for name, text in asdict(card).items()}

@@ -114,7 +114,7 @@ def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
 
 
 def close() -> None:
-    """Return to the list of all people."""
+    """Close an annotator's figures, so that the page shows the list of all people again."""
     for name in (_WHO, _FLAG):
         st.query_params.pop(name, None)
 
@@ -161,7 +161,10 @@ def _numbers(flags: PersonFlags) -> None:
 
 
 def _chosen(flags: PersonFlags) -> Flag:
-    """Return the flag to show: the one that the page's URL names, else a raised flag, else one that has a figure."""
+    """Return the annotator's quality flag to show: the flag that the page's URL names, else one that is raised.
+
+    If none is raised, return the first one whose figure can be computed, else the first one.
+    """
     kind_in_address = st.query_params.get(_FLAG, "")
     by_kind = {flag.kind.value: flag for flag in flags.flags}
     defined = [flag for flag in flags.flags if flag.value is not None]

@@ -1,4 +1,7 @@
-"""Draw the figures of the page "Progress": pairs by verdict, how pairs were settled, and errors in video pools."""
+"""Draw the figures of the page "Progress": pairs by verdict, how they were settled, and videos wrongly in pools.
+
+A pool is the videos in which a query is searched.
+"""
 
 from collections.abc import Iterator
 from html import escape
@@ -27,7 +30,10 @@ _WRONG = {PutInAs.POSITIVE: marked("positive, does not match"), PutInAs.NEGATIVE
 
 
 def verdict_bar(pairs: dict[str, int]) -> str:
-    """Return HTML of one bar, divided by the number of pairs with each verdict, with a legend."""
+    """Return HTML of a bar for all pairs, in which each verdict has a part as long as its share, with a legend.
+
+    `pairs` has the number of pairs with each verdict (such as `consensus`), by the verdict's name.
+    """
     total = sum(pairs.values())
     spoken = escape(", ".join(f"{pairs[name]:,} {tr(word)}" for name, word in _BAR.items()))
     parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])

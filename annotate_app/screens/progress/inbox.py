@@ -228,7 +228,10 @@ def _work(flagged_person: FlaggedPerson, flag: Flag) -> WayThere:
 
 
 def _figures(flags: Sequence[Flag]) -> str:
-    """Return quality flags as text: `Too fast 12.0 %, n = 120 · Drift +0.40, n = 400`."""
+    """Return quality flags as text: `Too fast 12.0 %, n = 120 · Drift +0.40, n = 400`.
+
+    n is the number of grades or pairs from which the figure before it was computed.
+    """
     return " · ".join(
         tr("{flag} {figure}, n = {n:,}", flag=FLAG_NAMES[flag.kind], figure=flag.figure, n=flag.n) for flag in flags
     )

@@ -127,7 +127,10 @@ def _share(review: QueryReview) -> str:
 
 
 def by_rank(relevances: Sequence[int | None]) -> str:
-    """Return HTML with the relevances, given by rank, 20 on a line. A dash stands for None (no relevance), not a 0."""
+    """Return HTML with the relevances of a query's candidates in the order of their ranks, 20 on a line.
+
+    A candidate without a relevance (None) is shown as a dash.
+    """
     told = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
     lines = "".join(
         f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"

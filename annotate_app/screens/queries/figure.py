@@ -55,10 +55,10 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
 
 
 def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[str, Any]]:
-    """Return the values of one bar for each candidate, by field name.
+    """Return the data of the chart of a query's candidates: for each, the values of its bar by field name.
 
-    If `relevance` is None, `sign` is `×` for a discarded pair and `–` for one that is not settled. The last `last`
-    candidates of the first candidate list get another colour.
+    The field `sign` is the relevance as text, or `×` for a discarded pair and `–` for one that is not settled. The last
+    `last` candidates of the first candidate list get another colour.
     """
     speaking = {pair.pair_id for pair in _speaking(pairs, last)}
     return [
@@ -88,7 +88,7 @@ def _speaking(pairs: Sequence[PairReview], last: int) -> Sequence[PairReview]:
 
 
 def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, Any]:
-    """Return the chart as a Vega-Lite specification.
+    """Return the chart of a query's candidates (relevance and similarity by rank) as a Vega-Lite specification.
 
     It is written by hand, because Altair would check it against the whole schema, which took most of the page's time.
     """

@@ -236,7 +236,8 @@ def _compared(
 ) -> ReleaseDiff:
     """Return what changed between two releases, cached because large releases take seconds to compare.
 
-    Releases never change. The names and hashes make up the cache key.
+    `was` and `now` are the names of the two releases; changes are told from the first to the second. The cache key is
+    these names, the project's folder, and the hashes of both releases.
     """
     return release_changes(_project, _lead, was, now)
 

@@ -61,7 +61,7 @@ def test(project: Project, lead: Person, webhook_id: int) -> None:
 
 @look.lead_callback("webhooks_problem")
 def again(project: Project, lead: Person, delivery_id: int) -> None:
-    """Send a message again."""
+    """Send a message to its webhook again. `delivery_id` is the number of the message."""
     resend(project, lead, delivery_id, now=time.time())
     st.session_state["webhooks_done"] = tr("The message is sent again within seconds.")
 
@@ -111,7 +111,10 @@ def draw(project: Project, lead: Person) -> None:
 
 
 def _deliveries(project: Project, lead: Person, urls: dict[int, str]) -> None:
-    """Draw the last messages, each with its state and a button that sends it again."""
+    """Draw the last messages to webhooks, each with its state and a button that sends it again.
+
+    `urls` maps the id of each webhook to its URL.
+    """
     sent = list_deliveries(project, lead, _SHOWN)
     if not sent:
         return

@@ -82,9 +82,10 @@ class ListRow:
 
 
 def rows_of(items: Sequence[_Item], row: Callable[[_Item], ListRow]) -> Callable[[int, int], list[ListRow]]:
-    """Return a function that returns rows of a list in memory, for the argument `fetch` of `long_list`.
+    """Return a function that `long_list` can call (as `fetch`) to get some rows of a list that is in memory.
 
-    `row` returns the list row of an item.
+    `items` is the whole list, and `row` turns an item into a row. The function takes the index of the first row and the
+    largest number of rows.
     """
     return lambda first, most: [row(item) for item in items[first : first + most]]
 

@@ -75,7 +75,7 @@ def wait_line(wait: Wait, timezone: str | None = None) -> Line:
 
 
 def stuck_lines(ahead: WorkAhead) -> list[Line]:
-    """Return lines about grades that the current team cannot give, why, and what would help, with links."""
+    """Return lines that say which grades the current team cannot give, and why. Links lead to what would help."""
     lines = []
     for stuck in ahead.stuck:
         lines += lines_of(stuck)
@@ -184,14 +184,14 @@ def current_counts(project: Project, lead: Person) -> "Counted":
 
 
 def keep(project: Project, counted: "Counted") -> "Counted":
-    """Store new counts in the cache, so that all pages use them, and return them."""
+    """Store new counts of the work that waits for leads in the cache that all pages use, and return them."""
     drop_counts()  # drops older counts: a server serves one project
     _kept[project.folder] = counted
     return counted
 
 
 def drop_counts() -> None:
-    """Empty the cache of counts, so that the next page counts again."""
+    """Empty the cache of counts of the work that waits for leads, so that the next page counts again."""
     _kept.clear()
 
 
