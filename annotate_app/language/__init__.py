@@ -37,7 +37,8 @@ _reader_language: ContextVar[str | None] = ContextVar("language", default=None)
 def tr(text: str, /, *, _context: str = "", **values: object) -> str:
     """Translate a text into the reader's language, and fill in the values by name.
 
-    `_context` distinguishes meanings that only English expresses in one word: `tr("Grade", _context="noun")`.
+    `_context` tells apart meanings of an English word that other languages translate differently, such as
+    `tr("Grade", _context="noun")`.
 
     >>> tr("Grade {grade}, saved.", grade=3)
     'Grade 3, saved.'
@@ -84,12 +85,18 @@ def translate_message(sentence: object) -> str:
 
 
 def as_json(content: object) -> bytes:
-    """Encode a value from the back end as JSON, and translate all messages in it into the reader's language."""
+    """Encode a value from the back end as JSON, and translate all messages in it into the reader's language.
+
+    A message is an English template with the values to fill in.
+    """
     return msgspec.json.encode(content, enc_hook=_hook)
 
 
 def as_builtins(content: object) -> Any:
-    """Convert a value from the back end to lists and dictionaries, with all messages in the reader's language."""
+    """Convert a value from the back end to lists and dictionaries, with all messages in the reader's language.
+
+    A message is an English template with the values to fill in.
+    """
     return msgspec.to_builtins(content, enc_hook=_hook)
 
 

@@ -74,7 +74,10 @@ def plan(project: Project, lead: Person) -> None:
 
 
 def go_on() -> None:
-    """Store the values of the form in the session, so that the page shows a preview. The exam does not start yet."""
+    """Store the values of the form for a new exam in the session, so that the page previews this exam.
+
+    The exam does not start yet.
+    """
     state, upload = st.session_state, st.session_state.get("exam_key_file")
     state["exam_newcomers_only"] = bool(state["exam_newcomers"])
     if upload is not None:

@@ -195,9 +195,9 @@ def cut_again(project: Project, lead: Person, job: Job) -> None:
 
 
 def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
-    """Yield a row for each annotator with quality flags. Flags about skips and reports get a separate row.
+    """Yield a row for each annotator with quality flags, up to `_SHOWN` annotators. A last row counts the others.
 
-    The last row counts the annotators for whom there is no row.
+    Flags about skips and about reports of broken clips get a separate row.
     """
     for flagged_person in flagged[:_SHOWN]:
         person = flagged_person.flags

@@ -108,7 +108,10 @@ def _after_job(job: Job) -> None:
 
 
 def _form_options(project: Project, lead: Person) -> dict[str, str]:
-    """Return the values of the form. The file is given by its full path, even if the lead typed only its name."""
+    """Return the values of the form that imports an annotation file.
+
+    The file is given by its full path, even if the lead typed only its name.
+    """
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:

@@ -159,7 +159,7 @@ def _drawing(published: bool) -> None:
 
 
 def _form_options() -> dict[str, Any]:
-    """Return the values of the form as keyword arguments of `draw_queries`."""
+    """Return the values of the form that adds queries, as keyword arguments of `draw_queries`."""
     state = st.session_state
     typed, file = str(state.get("queries_typed") or ""), state.get(f"queries_file_{state.get(_FILES, 0)}")
     if typed.strip() and file is not None:

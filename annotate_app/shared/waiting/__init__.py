@@ -171,8 +171,8 @@ def list_of(lines: Sequence[Line]) -> str:
 def current_counts(project: Project, lead: Person) -> "Counted":
     """Return the work that waits for leads and the pairs that the team cannot finish, from the cache if it is current.
 
-    They are counted again after a change. The time between two counts is at least 30 times as long as the first of them
-    took.
+    They are counted again after a change, but not too often. If a count took one second, the next one is made 30
+    seconds later at the earliest.
     """
     version, now = progress.work_version(project, lead), time.time()
     counted = _kept.get(project.folder)
