@@ -82,8 +82,8 @@ class Outlook:
 
     `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `stuck` counts
     needed grades that no annotator can give. `disputed` is the share of pairs whose first two grades disagreed; None
-    while there are too few. `seconds` is the working time per judgement. `hours` and `cost` are (expected, low, high)
-    with the ends of a 95 % interval. `reason` says why there is no estimate or no interval.
+    while there are too few such pairs to tell. `seconds` is the working time per judgement. `hours` and `cost` are
+    (expected, low, high) with the ends of a 95 % interval. `reason` says why there is no estimate or no interval.
     """
 
     needed: int
@@ -170,7 +170,7 @@ CERTAIN = said("no work is left")
 
 
 def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
-    """Return the days, each limited to 24 hours of working time."""
+    """Return annotators' working days, with the working time of each day limited to 24 hours."""
     bounded_days = []
     for day in days:
         judging, exam, gold, describing = within_a_day(day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)

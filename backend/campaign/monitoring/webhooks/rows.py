@@ -1,4 +1,4 @@
-"""SQL for webhooks, what they were told of, and the messages to them."""
+"""SQL for webhooks: their addresses, the events that were found for them, and the messages to them."""
 
 import sqlite3
 from collections.abc import Iterable
