@@ -275,7 +275,7 @@ class Demand:
     """The pairs that still need grades, and the annotators who may grade them.
 
     `kinds` counts the pairs by their state. `disputed` is the share of pairs whose first two grades disagreed; None
-    while there are too few such pairs to tell. No field depends on the time of day.
+    while too few pairs have two grades. No field depends on the time of day.
     """
 
     kinds: rules.Kinds

@@ -54,7 +54,7 @@ class MyWork:
     """The statistics that annotators may read about their own work. Judgements of earlier campaigns are left out.
 
     `today`, `week` and `in_all` count graded pairs, and `simulated` those that a program graded. `days` are (day,
-    pairs) and `months` (first day, active seconds). `active_s` is all active time, and `median_s` that of a typical
+    pairs) and `months` (first day, active seconds). `active_s` is all active time, and `median_s` is the median for one
     grade, both in seconds. `grades` counts each grade, the lowest first. `settled` counts graded pairs whose relevance
     is final. `recent` counts pairs that somebody may still correct.
     """
@@ -285,8 +285,9 @@ class GroupAgreement:
     """How far annotators agree on the pairs of one query, day or week. A pair belongs to the day of its first grade.
 
     `name` is the query, day or week. `grades` counts grades that can be compared with another one of the same pair.
-    `mean` is the mean of all grades. `exact` and `within` are the shares of grades that are equal, or differ by at most
-    the tolerance. `settled` counts the verdicts. `reason` says why a figure is None.
+    `mean` is the mean of all grades. `alpha_ordinal` is Krippendorff's alpha, a measure of agreement. `exact` and
+    `within` are the shares of grades that are equal, or differ by at most the tolerance. `settled` counts the verdicts.
+    `reason` says why a figure is None.
     """
 
     name: str
