@@ -21,7 +21,7 @@ def event_words(kind: str, payload: Payload) -> str:
 
 
 def grade_words(grade: int, *, corrected: bool, simulated: bool, imported: bool) -> str:
-    """Return the description of a grade that was given or corrected, in words.
+    """Return a grade in words, saying whether it was given or corrected, and whether it was simulated or imported.
 
     >>> grade_words(3, corrected=False, simulated=True, imported=False)
     'graded 3 (simulated)'

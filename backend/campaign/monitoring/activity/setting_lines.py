@@ -29,11 +29,12 @@ BEGINNING: Since = (None, None)
 class CurrentSettings:
     """The current values of a campaign's settings, as the page Settings and `reelrank status settings` show them.
 
-    `file` holds the settings of `reelrank.toml`. `next_batch` is the rule that recommends next batches, in words.
-    `worded` and `next_batch_since` are (time, person) of the last change of the grades' wording and of this rule.
-    `describing` says whether annotators may describe moments; `describers` of them may do so, in `described` videos
-    (None: all). `assigned` counts the annotators whose queries or number of grades a lead has limited.
-    `exam_most_missed` is the percentage of answers that may be wrong in the exam.
+    `file` holds the settings of `reelrank.toml`, and `campaign` those in the database. `worded` says when the words of
+    the grades were last changed, and by whom. `next_batch` is, in words, the rule that recommends when annotators get
+    further pairs of a query. `next_batch_since` says when it was last changed, and by whom. `describing` says whether
+    annotators may describe moments; `describers` of them may do so, in `described` videos (None: all). `assigned`
+    counts the annotators whose queries or number of grades a lead has limited. `exam_most_missed` is the percentage of
+    answers that may be wrong in the exam.
     """
 
     file: ProjectSettings

@@ -51,7 +51,10 @@ class Funnel:
 
 
 class BinnedBy(StrEnum):
-    """The properties of a pair by which its relevance can be binned. `rules.bounds` says what each bin covers."""
+    """The properties of a pair (query and moment) by which pairs are grouped into bins, such as similarity.
+
+    `rules.bounds` says which values each bin covers.
+    """
 
     SIMILARITY = "similarity"
     RANK = "rank"
@@ -84,7 +87,7 @@ class RelevanceBin:
 
     @property
     def mean(self) -> float | None:
-        """Mean relevance of the pairs that have one; None if none has."""
+        """Mean relevance of those pairs in the bin that have a relevance; None if none has."""
         return sum(value * pairs for value, pairs in enumerate(self.counts)) / self.decided if self.decided else None
 
 

@@ -119,8 +119,8 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
 def sources(db: Database) -> list[SourceStanding]:
     """Return for each source of candidates how many it found, how many became pairs, and their relevances.
 
-    A source is an encoder's search or a submitted run. A run that was submitted twice is listed twice. Both count as
-    one source where candidates that only one source found are counted.
+    A source is an encoder's search or a submitted run. A run that was submitted twice is listed twice. But it counts as
+    one source when `alone` is counted: the candidates that no other source found.
     """
     rows = db.conn.execute(
         f"""

@@ -1,4 +1,4 @@
-"""Turn counts into the tables of the page Explore. Pure functions."""
+"""Turn numbers of judged pairs into the tables of the page Explore, such as pairs by stage. Pure functions."""
 
 import math
 from bisect import bisect

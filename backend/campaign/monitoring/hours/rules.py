@@ -49,12 +49,12 @@ class WorkDay:
 
     @property
     def active_ms(self) -> int:
-        """All the working time of the day, in milliseconds."""
+        """All the working time of one annotator on this day, in milliseconds."""
         return self.judging_ms + self.exam_ms + self.gold_ms + self.describing_ms
 
     @property
     def hours(self) -> float:
-        """All the working time of the day, in hours."""
+        """All the working time of one annotator on this day, in hours."""
         return self.active_ms / MS_AN_HOUR
 
 
@@ -82,8 +82,8 @@ class Outlook:
 
     `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `stuck` counts
     needed grades that no annotator can give. `disputed` is the share of pairs whose first two grades disagreed; None
-    while there are too few. `seconds` is the working time per judgement. `hours` and `cost` are (expected, low, high)
-    with the ends of a 95 % interval. `reason` says why there is no estimate or no interval.
+    while too few pairs have two grades. `seconds` is the working time per judgement. `hours` and `cost` are (expected,
+    low, high) with the ends of a 95 % interval. `reason` says why there is no estimate or no interval.
     """
 
     needed: int
@@ -170,7 +170,7 @@ CERTAIN = said("no work is left")
 
 
 def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
-    """Return the days, each limited to 24 hours of working time."""
+    """Return annotators' working days, with the working time of each day limited to 24 hours."""
     bounded_days = []
     for day in days:
         judging, exam, gold, describing = within_a_day(day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)

@@ -88,7 +88,7 @@ class PairKind:
 
     @property
     def free(self) -> int:
-        """The number of grades that each of these pairs still needs."""
+        """The number of grades that each pair of this group still needs."""
         return self.seats - self.judged
 
 
@@ -167,9 +167,9 @@ class WorkAhead:
     """The grades that are still to come, and what prevents some of them.
 
     `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `disputed` is
-    the share of pairs whose first two grades disagreed; None while there are too few. `stuck` has the pairs that too
-    few annotators can grade. `blocked` counts unsettled pairs whose clip cannot be shown, and `set_aside` those that an
-    exam or a calibration round reserves.
+    the share of pairs whose first two grades disagreed; None while too few pairs have two grades. `stuck` has the pairs
+    that too few annotators can grade. `blocked` counts unsettled pairs whose clip cannot be shown, and `set_aside`
+    those that an exam or a calibration round reserves.
     """
 
     needed: int
@@ -253,7 +253,8 @@ class Wait:
     """The tasks of one kind that wait for a lead; `count` is at least one.
 
     `newest` is when the newest of them arose, in seconds since 1970; None where that is not recorded. `who` names the
-    people concerned, where that matters. `quote` is the text of the newest note; it is empty for other kinds.
+    people concerned, where that matters. If the tasks are to answer annotators' notes, `quote` is the text of the
+    newest note; otherwise it is empty.
     """
 
     kind: WaitKind

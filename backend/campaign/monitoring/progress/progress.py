@@ -224,7 +224,7 @@ def cut_clips_as_job(
 
 
 def clips_outcome(report: ClipsReport) -> JobOutcome:
-    """Return the outcome of cutting clips, in words."""
+    """Return what a background job reports at its end: how many clips were cut, existed or failed, in words."""
     clips = report.clips
     existing = clips.there + clips.shared
     sentences = [
@@ -272,10 +272,10 @@ def disk_space_warning(project: Project, by: Lead | Operator) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The pairs that still need grades, and the annotators who may grade them. It does not depend on the time of day.
+    """The pairs that still need grades, and the annotators who may grade them.
 
     `kinds` counts the pairs by their state. `disputed` is the share of pairs whose first two grades disagreed; None
-    while there are too few.
+    while too few pairs have two grades. No field depends on the time of day.
     """
 
     kinds: rules.Kinds

@@ -34,9 +34,10 @@ Demand = Counter[tuple[frozenset[AnnotatorId], float]]
 
 
 def barred_from(kind: PairKind, worker: Worker) -> Barred | None:
-    """Return why an annotator cannot grade pairs of this state; None if they can.
+    """Return why an annotator cannot grade the pairs of a group; None if they can.
 
-    This does not check whether they have graded the pairs already, or know them from an exam.
+    All pairs of the group are in the same state. This does not check whether the annotator has graded them already, or
+    knows them from an exam.
     """
     if worker.barred is not None:
         return worker.barred
@@ -46,7 +47,7 @@ def barred_from(kind: PairKind, worker: Worker) -> Barred | None:
 
 
 def able(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Return the annotators who can grade pairs of this state now."""
+    """Return the annotators who can now grade the pairs of a group. All its pairs are in the same state."""
     return frozenset(
         worker.annotator_id
         for worker in workers
@@ -57,7 +58,10 @@ def able(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
 
 
 def able_later(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Return the annotators who can grade pairs of this state now, or once they have passed the exam."""
+    """Return the annotators who can grade the pairs of a group now, or once they have passed the exam.
+
+    All pairs of the group are in the same state.
+    """
     through = (
         replace(worker, barred=None) if worker.barred is Barred.EXAM_AHEAD and worker.room != 0 else worker
         for worker in workers
@@ -85,7 +89,10 @@ def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId
 
 
 def lacks(kind: PairKind, workers: Iterable[Worker]) -> int:
-    """Return how many more annotators are needed to finish a pair of this state; 0 or less if there are enough."""
+    """Return how many more annotators are needed to finish the pairs of a group; 0 or less if there are enough.
+
+    All pairs of the group are in the same state.
+    """
     return kind.free - len(able_later(kind, workers))
 
 
@@ -95,7 +102,7 @@ def has_team(workers: Iterable[Worker]) -> bool:
 
 
 def places_of(kind: PairKind) -> tuple[int, ...]:
-    """Return the numbers of the grades that each of these pairs lacks: (3, 4) for the third and the fourth."""
+    """Return the numbers of the grades that each pair of a group lacks: (3, 4) for the third and the fourth."""
     return tuple(range(kind.judged + 1, kind.seats + 1))
 
 
@@ -243,7 +250,10 @@ class _Sharing:
         ]
 
     def given(self, most: Mapping[AnnotatorId, float]) -> int:
-        """Return how many of the needed grades can be given if each person gives at most `most` of them."""
+        """Return how many of the needed grades can be given, if nobody gives more than `most` allows.
+
+        `most` maps each person to the largest number of grades that they can give.
+        """
         if all(most[person] == inf for person in self._people):
             return self.wanted
         # Imported here, because only forecasts need it.

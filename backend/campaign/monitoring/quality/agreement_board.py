@@ -67,7 +67,9 @@ def agreement_board(
 
 @in_charge
 def other_relevances(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> AggregatorReport:
-    """Return the relevances that mean, median and Dawid-Skene would give to settled pairs. Nothing is changed.
+    """Return the relevances that settled pairs would get by other methods: mean, median and Dawid-Skene.
+
+    Dawid-Skene weights grades by how often each annotator errs. Nothing is changed.
 
     Args:
         project: the project.

@@ -1,6 +1,7 @@
 """Write tables and charts of how far annotators agree, and of relevances by mean, median and Dawid-Skene.
 
-Kept apart from `agreement_board`, because `agreement RAW.csv` needs neither a project nor the packages that open one.
+This module is kept apart from `agreement_board` for the command `reelrank agreement RAW.csv`, which measures a file of
+grades. That command needs neither a project nor the packages that open one.
 """
 
 from __future__ import annotations

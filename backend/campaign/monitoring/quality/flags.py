@@ -98,7 +98,11 @@ def dismiss_flags(
 
 @in_charge
 def flag_evidence(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> FlagEvidence:
-    """Return the evidence for an annotator's quality flag: its figure over time, and the pairs that support it most."""
+    """Return the evidence for an annotator's quality flag: how its value changed over time, and the pairs that show it.
+
+    A quality flag is a possible warning, for example that many grades came too fast. Its value is then the share of
+    such grades.
+    """
     with reading(project.store) as db:
         evidence, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
     pairs = tuple(pair for pair in evidence.pairs if pair in known)
@@ -107,7 +111,7 @@ def flag_evidence(project: Project, by: Lead | Operator, annotator_id: Annotator
 
 @in_charge
 def pairs_behind(project: Project, by: Lead | Operator, pairs: tuple[PairId, ...]) -> list[PairReview]:
-    """Return everything that a lead may see of these pairs, in the same order, as evidence for a quality flag.
+    """Return all that a lead may see of some pairs, in the given order, as evidence for a quality flag.
 
     `pairs` are some of those that `flag_evidence` returned.
     """

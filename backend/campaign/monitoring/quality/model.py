@@ -54,7 +54,7 @@ class MyWork:
     """The statistics that annotators may read about their own work. Judgements of earlier campaigns are left out.
 
     `today`, `week` and `in_all` count graded pairs, and `simulated` those that a program graded. `days` are (day,
-    pairs) and `months` (first day, active seconds). `active_s` is all active time, and `median_s` that of a typical
+    pairs) and `months` (first day, active seconds). `active_s` is all active time, and `median_s` is the median for one
     grade, both in seconds. `grades` counts each grade, the lowest first. `settled` counts graded pairs whose relevance
     is final. `recent` counts pairs that somebody may still correct.
     """
@@ -170,7 +170,7 @@ class FlagDismissal:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One quality flag of an annotator: its figure, and whether it is raised.
+    """One quality flag (possible warning) of an annotator: the figure that it watches, and whether it is raised.
 
     `value` is a share (0 to 1) or a difference in grades; None where it is undefined, and then `reason` says why. `n`
     counts the grades or pairs from which it was computed. The flag is raised if the value passes `limit`. `told`
@@ -195,7 +195,7 @@ class Flag:
 
     @property
     def figure(self) -> str:
-        """The figure as text: `55.5 %`, `−0.58`, `−18.6 points`; a dash where it is undefined."""
+        """The flag's value as text: `55.5 %`, `−0.58`, `−18.6 points`; a dash where it is undefined."""
         if self.value is None:
             return "-"
         if self.kind in (FlagKind.BIAS, FlagKind.DRIFT):
@@ -231,8 +231,8 @@ class PersonFlags:
 class Stretch:
     """A summary of consecutive grades of one annotator, as evidence for a quality flag.
 
-    `since` and `until` are the times of the first and the last grade, in seconds since 1970. `n` counts the grades, and
-    `mean` is the mean of the flag's figure over them.
+    `since` and `until` are the times of the first and the last grade, in seconds since 1970. `n` counts the grades.
+    `mean` is what the flag watches, over these grades only, such as the share that came too fast.
     """
 
     since: float
@@ -245,10 +245,11 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class FlagEvidence:
-    """The evidence for a quality flag: its figure over time, and the pairs to look at first.
+    """The evidence for an annotator's quality flag: how its value changed over time, and the pairs to look at first.
 
-    `stretches` is empty where the times of grades are unknown. `pairs` are those that support the flag and have a clip.
-    `by_number` counts those that support the flag but have no clip.
+    `stretches` has the value over consecutive grades, one stretch after the other. It is empty where the times of
+    grades are unknown. `pairs` are those that support the flag and have a clip. `by_number` counts those that support
+    the flag but have no clip.
     """
 
     stretches: tuple[Stretch, ...]
@@ -284,8 +285,9 @@ class GroupAgreement:
     """How far annotators agree on the pairs of one query, day or week. A pair belongs to the day of its first grade.
 
     `name` is the query, day or week. `grades` counts grades that can be compared with another one of the same pair.
-    `mean` is the mean of all grades. `exact` and `within` are the shares of grades that are equal, or differ by at most
-    the tolerance. `settled` counts the verdicts. `reason` says why a figure is None.
+    `mean` is the mean of all grades. `alpha_ordinal` is Krippendorff's alpha, a measure of agreement. `exact` and
+    `within` are the shares of grades that are equal, or differ by at most the tolerance. `settled` counts the verdicts.
+    `reason` says why a figure is None.
     """
 
     name: str

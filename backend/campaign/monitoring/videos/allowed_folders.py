@@ -48,8 +48,10 @@ def allowed_path(project: Project, by: Lead | Operator, typed: str) -> Path:
 def require_allowed(project: Project, by: Lead | Operator, path: Place | None) -> None:
     """Refuse a path that a lead may not read. Links in it are followed first.
 
+    An operator may read any path. None stands for no path, and is never refused.
+
     Raises:
-        ProjectError: it is outside the allowed folders.
+        ProjectError: the path is outside the allowed folders.
     """
     if path is None or isinstance(by, Operator):
         return

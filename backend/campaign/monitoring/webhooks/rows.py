@@ -1,4 +1,4 @@
-"""SQL for webhooks, what they were told of, and the messages to them."""
+"""SQL for webhooks: their addresses, the events that were found for them, and the messages to them."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -72,9 +72,9 @@ def add_known(db: Database, topic: Topic, subjects: Iterable[str]) -> None:
 
 
 def forget_known(db: Database, topic: Topic, subjects: Iterable[str]) -> None:
-    """Delete stored subjects of a topic, for example flags that are not raised any more.
+    """Delete stored subjects of a topic, for example quality flags that are not raised any more.
 
-    If they become true again, webhooks get a new message.
+    If such a flag is raised again, webhooks get a new message.
     """
     db.conn.executemany(
         "DELETE FROM webhook_known WHERE topic = ? AND subject = ?", [[topic.value, subject] for subject in subjects]
@@ -184,7 +184,11 @@ def take_due(db: Database, most: int, *, now: float, until: float) -> list[Deliv
 def note_attempt(
     db: Database, number: int, state: DeliveryState, status: int | None, problem: str, *, due_at: float
 ) -> None:
-    """Store how an attempt ended. If the webhook was removed meanwhile, nothing happens."""
+    """Store how an attempt to send a message ended, and when the next attempt is due.
+
+    `number` is the message's number. `status` is the HTTP status of the answer; None without an answer, and `problem`
+    then says why. If the webhook was removed meanwhile, nothing happens.
+    """
     db.conn.execute(
         "UPDATE webhook_delivery SET state = ?, status = ?, problem = ?, due_at = ? WHERE delivery_id = ?",
         [state.value, status, problem, due_at, number],

@@ -198,8 +198,9 @@ def _connected(
 ) -> socket.socket:
     """Connect to one of the target's IP addresses, after checking them all, and return the socket.
 
-    Unless `is_inside`, all addresses must be public. Every socket that is opened is appended to `opened`, to be closed
-    later, before anything waits for its answer.
+    Unless `is_inside`, all addresses must be public. Every opened socket is appended to `opened` at once. So the caller
+    can close it even while this function still waits for the other side. Once `is_over` is set, no further address is
+    tried.
 
     Raises:
         NotSent: an address belongs to the server's own network.

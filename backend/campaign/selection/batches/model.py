@@ -15,7 +15,7 @@ from backend.core.messages import joined, said, said_n
 
 
 class RuleWord(StrEnum):
-    """What the rule recommends about the next batch of a query."""
+    """A recommendation about the next batch of a query's candidates: open it, do not open it, or cannot tell."""
 
     OPEN = "open"
     LEAVE = "do not open"
@@ -70,7 +70,10 @@ class BatchRule:
 
     @property
     def _finds(self) -> str:
-        """The condition on `finds` in words; if the condition on `mean` precedes it, candidates are called "them"."""
+        """The rule's condition on how many candidates have a high relevance, in words.
+
+        If the condition on their mean precedes it in the sentence, the candidates are called "them".
+        """
         finds = self.finds or 0
         if self.last == 1:
             return said("the last one is graded {grade} or more", grade=self.grade)
@@ -108,11 +111,11 @@ class BatchRuleVersion:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """The recommendation of the rule for one query, with the numbers from which it follows.
+    """The recommendation whether to open one query's next batch, with the numbers from which it follows.
 
-    `spoke` counts the candidates that the rule looked at. Of these, `known` counts those with a relevance, and `total`
-    is the sum of their relevances. `finds` counts those whose relevance is at least the grade that the rule names.
-    `word` is the recommendation.
+    It is made by `rule`. `spoke` counts the candidates that the rule looked at. Of these, `known` counts those with a
+    relevance, and `total` is the sum of their relevances. `finds` counts those whose relevance is at least the grade
+    that the rule names. `word` is the recommendation.
     """
 
     rule: BatchRule
@@ -231,7 +234,7 @@ class NextBatch:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """The rule's recommendation whether to open one query's next batch, on which a lead may decide now.
+    """The recommendation whether to open one query's next batch, which waits for a lead's decision.
 
     `number` is the number of that batch, and `pairs` the number of pairs that it would have.
     """
@@ -246,7 +249,9 @@ class Suggested:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """The rule's recommendations for all queries on whose next batch a lead may decide now, in judging order.
+    """The recommendations whether to open next batches, for all queries that wait for a lead's decision.
+
+    The queries are in judging order.
 
     `declined` counts further queries whose next batch was declined, and `unsettled` those whose open batches still need
     grades.
@@ -260,7 +265,7 @@ class Suggestions:
     """Number of queries with further candidates whose open batches are not settled."""
 
     def saying(self, word: RuleWord) -> tuple[Suggested, ...]:
-        """Return the queries for which the rule gives this recommendation."""
+        """Return the queries for which the recommendation is `word`, such as to open the next batch."""
         return tuple(query for query in self.queries if query.reading.word is word)
 
     def pairs(self) -> int:
@@ -270,7 +275,7 @@ class Suggestions:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedReport:
-    """The result of accepting the rule's recommendations.
+    """The result of accepting the recommendations whether to open the next batches of queries.
 
     `opened` and `declined` count batches, and `pairs` the pairs of the opened ones. `overtaken` counts queries that
     were skipped because they had changed meanwhile.
@@ -322,7 +327,7 @@ def default_rule(scale: Scale, batch_size: int) -> BatchRule:
 
 
 def rule_reading(rule: BatchRule, relevances: Sequence[int | None]) -> RuleReading:
-    """Return the rule's recommendation for a query, from the relevances of the candidates in its open batches.
+    """Return whether to open a query's next batch, as a rule recommends from the relevances in its open batches.
 
     A pair without a relevance does not count as relevance 0: the mean leaves it out. The mean counts only if at least
     half of the candidates that the rule looks at have a relevance.

@@ -38,7 +38,7 @@ LONGEST_REASON = 300
 
 @in_charge
 def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> NextBatch:
-    """Return the state of a query's next batch, and the rule's recommendation.
+    """Return the state of a query's next batch, and the recommendation whether to open it.
 
     Raises:
         ProjectError: no such query.

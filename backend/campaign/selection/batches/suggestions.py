@@ -43,7 +43,10 @@ REST_S = 0.01
 
 @in_charge
 def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
-    """Return the rule's recommendations for all queries whose next batch may be opened and was not declined."""
+    """Return the recommendations whether to open the next batch, for all queries where it is possible.
+
+    Queries whose next batch was declined are left out.
+    """
     with reading(project.store) as db:
         version = batches_rows.versions(db)[-1]
         suggested: list[Suggested] = []

@@ -38,7 +38,7 @@ Given = Sequence[str | Path | RunFile]
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The input of a pooling, read at one instant.
+    """The input of a pooling (making candidates of what submitted runs found), read at one instant.
 
     `runs` are the checked runs, and `places` the video and times of every moment. `listed` has the moments on each
     query's candidate list, and `handed_out` those that annotators were given. If the input changes later, so does
@@ -130,7 +130,7 @@ def merge_found(
 def report_on(
     project: Project, material: Material, merging: Merging, found: Found, asked: Sequence[QueryRow]
 ) -> PoolingReport:
-    """Report the result of each run and of the whole pooling.
+    """Return a report on a pooling (making candidates of what runs found): the result of each run, and the whole.
 
     The report counts all candidates as new on the lists, and no pairs as given to annotators. The caller has to correct
     these numbers where they are wrong.

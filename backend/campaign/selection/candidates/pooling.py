@@ -222,7 +222,9 @@ FRAMES_PER_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SeenMoments:
-    """Moments that CLIP found by their frames: `rows`, by query and rank.
+    """Moments that were found because their frames are similar to a query, as the model CLIP sees them.
+
+    `rows` has these moments, sorted by query and rank.
 
     `identity` names the CLIP model. `unseen` names videos that cannot be read, with the reason.
     """

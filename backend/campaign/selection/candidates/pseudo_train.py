@@ -106,7 +106,10 @@ def require_same_encoder(project: Project, encoder: Encoder) -> None:
 def _stored(
     project: Project, asked: Sequence[QueryRow], most: int, progress: Progress | None
 ) -> Iterator[tuple[Sequence[QueryRow], list[list[CandidateRow]]]]:
-    """Yield the lists that came with a release, a block of queries at a time."""
+    """Yield training queries with their stored candidate lists, a block of queries at a time.
+
+    The lists came with the release from which the project was made.
+    """
     held = candidates_rows.longest_training_list(project.store.db)
     if asked and most > max(held, TOPS[-1]):
         raise ProjectError(

@@ -361,7 +361,7 @@ def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | Non
 
 
 def all_sources(db: Database) -> list[CandidateSource]:
-    """Return every source of candidates: first those of the original lists, then those of later poolings."""
+    """Return every source of candidates: first those of the original lists, then runs that were submitted later."""
     rows = db.conn.execute("SELECT kind, name, sha256, depth, part FROM source ORDER BY part, source_id")
     return [CandidateSource(SourceKind(row[0]), *row[1:]) for row in rows]
 

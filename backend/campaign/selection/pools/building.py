@@ -60,7 +60,7 @@ class VisualScores(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """The result of a build.
+    """The result of building a pool of videos for each sentence of a corpus.
 
     `sentences` counts the sentences of the corpus, and `queries` those that have a pool in the file. `positives` is the
     mean number of positive videos in a pool. `short` lists the queries whose pool is not full. The file leaves them

@@ -56,7 +56,8 @@ class VideoScores:
     def scorer(self, text: str) -> EmScorer:
         """Return a function that takes the numbers of videos and returns their EMScores with a sentence of the corpus.
 
-        The score is the full F of EMScore, which combines its coarse and its fine part.
+        The score is the full EMScore. It combines a coarse part (whole sentence and whole video) and a fine part (words
+        and frames).
         """
         sentence = self._sentences[text]
 

@@ -212,8 +212,8 @@ def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes |
 def _videos_of_kind(pools: Pools, kind: str) -> list[tuple[str, ...]]:
     """Return for each query its negative videos, or its positive videos, as `kind` says.
 
-    A query's own video is left out of the positives, because the query is one of its sentences and so their similarity
-    is always 1.
+    A query's own video is left out of the positives, because the query is one of its sentences. So their similarity is
+    always 1.
     """
     return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
 

@@ -188,7 +188,7 @@ class WrongVideo:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The result of a check: the shares of wrong positives (they do not match) and wrong negatives (they match).
+    """The result of people's check of pools: the shares of positives that do not match, and of negatives that match.
 
     `facts` tells where the sample comes from. `together` is the share among all videos of the sample, which usually has
     fewer negatives than the pools. `wrong` names the videos in the wrong role.

@@ -49,7 +49,9 @@ computation several times that."""
 
 @dataclass(frozen=True, slots=True)
 class NegativesReport:
-    """A report on the files that were written; the folder has it as `manifest.json`.
+    """A report on written files that say how likely each video is drawn as a training negative of each sentence.
+
+    It is stored beside them as `manifest.json`. A sentence is called a query here.
 
     Attributes:
         corpus: name of the annotation file.
@@ -60,10 +62,10 @@ class NegativesReport:
         temperature: the softmax temperature of equations 2 and 3 in `similarity`.
         queries: number of queries; `sentences` is the number of distinct texts among them.
         videos: number of videos.
-        queries_without: number of queries without a potential negative; `videos_without` is that of videos.
-        potential_videos: mean number of potential negatives of a query; `potential_queries` is that of a video.
+        queries_without: number of queries without a potential negative; `videos_without` counts such videos.
+        potential_videos: mean number of potential negatives of a query; `potential_queries` is the same for a video.
         effective_videos: mean effective number of negatives of a query, over the queries that have any: how many
-            equally likely negatives have the same entropy. `effective_queries` is that of a video.
+            equally likely negatives have the same entropy. `effective_queries` is the same for a video.
         left_out: remarks on the sentences of the file that do not become queries, with the reason.
     """
 
@@ -249,8 +251,8 @@ def _write_videos_given_query(
 ) -> _Tally:
     """Write the probability of each video as a negative of each query; return statistics over the rows.
 
-    The file has a row for each query. The probability is p'(v|q), equation 2 in `similarity`. Those in a row are in the
-    order of the rows in the file that `_write_queries_given_video` writes.
+    The file has a row for each query. It holds p'(v|q) for every video, equation 2 in `similarity`. The videos are in
+    the order of the rows that `_write_queries_given_video` writes.
     """
     tally, report = _Tally(), steps_of(progress, "videos for each query")
     starts = video_starts([queries.videos[video] for video in queries.own])
@@ -280,8 +282,8 @@ def _write_queries_given_video(
 ) -> _Tally:
     """Write the probability of each query as a negative of each video; return statistics over the rows.
 
-    The file has a row for each video. The probability is p'(q|v), equation 3 in `similarity`. Those in a row are in the
-    order of the rows in the file that `_write_videos_given_query` writes.
+    The file has a row for each video. It holds p'(q|v) for every query, equation 3 in `similarity`. The queries are in
+    the order of the rows that `_write_videos_given_query` writes.
     """
     tally, report = _Tally(), steps_of(progress, "queries for each video")
     bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))

@@ -126,7 +126,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class QueryReport:
-    """The result of a draw: the number of queries in each split, and more counts.
+    """The result of drawing queries from captions and adding people's own: queries in each split, and more counts.
 
     `own` counts queries that were added from a file; they are also counted in their splits. `rewritten` says whether
     the drawn queries come from rewritten captions. `removed` counts captions that may not become training queries,

@@ -136,7 +136,7 @@ def few(n: int, fewest: int) -> str:
 
 
 def too_few_in_time(n: int, newest: int) -> str:
-    """Return the sentence that `n` grades are too few to compare the `newest` last ones with as many earlier ones."""
+    """Return the sentence that `n` grades are too few to compare the last `newest` of them with as many before."""
     return said(
         "{grades} that can be compared are too few: the newest {newest} need at least {newest} "
         "earlier ones to compare with.",

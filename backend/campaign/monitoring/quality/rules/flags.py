@@ -3,9 +3,10 @@
 Two flags use the share of pairs that the annotator skipped or reported as broken. The other six use one number per
 grade, which is NaN where it is undefined. For four flags the number is 1 or 0. It tells whether the grade came too
 fast, came before the clip can have been seen, is the annotator's most used grade, or agrees with the other annotator's
-grade. For the other two flags it is the grade minus the mean of the others' grades. A flag's figure, its figure over
-time and its evidence are all computed from these numbers. All limits except the 45 % for the most used grade are
-assumptions of this project (docs/decisions/058). A flag is only shown to leads; it has no effect by itself.
+grade. For the other two flags it is the grade minus the mean of the others' grades. The value of a flag, its change
+over time and the evidence for the flag are all computed from these numbers. All limits except the 45 % for the most
+used grade are assumptions of this project (docs/decisions/058). A flag is only shown to leads; it has no effect by
+itself.
 """
 
 from collections.abc import Mapping
@@ -133,7 +134,7 @@ def _flags(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
 
 
 def behind(work: Work, kind: FlagKind) -> FlagEvidence:
-    """Return the evidence for a quality flag: its figure over time, and the pairs that support it.
+    """Return the evidence for an annotator's quality flag: how its value changed over time, and pairs that support it.
 
     `work` has the grades and skips of the flagged annotator only.
     """
@@ -304,7 +305,11 @@ def _timed_values(work: Work, values: Floats) -> tuple[Floats, str]:
 
 
 def _direction(values: Floats, kind: FlagKind) -> float:
-    """Return 1 if the bias or drift is towards higher grades than the others give, -1 if towards lower ones."""
+    """Return 1 if an annotator grades higher than others (or has come to grade higher), and -1 if lower.
+
+    `values` are the differences of their grades from those of others. If `kind` is drift, the newest ones are compared
+    with the earlier ones.
+    """
     difference = values.mean() if len(values) else 0.0
     if kind is FlagKind.DRIFT and len(values) > NEWEST:
         difference = values[-NEWEST:].mean() - values[:-NEWEST].mean()

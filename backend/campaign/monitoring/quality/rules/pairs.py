@@ -187,8 +187,9 @@ class Grades:
     """Grades as columns of equal length, in the order of giving.
 
     `pair` and `annotator` are ids. `seat` is 1 to 6: the place among the pair's graders; 1 and 2 are its first round.
-    `at` is the time in seconds since 1970; `timed` is False where that is only the time of an import. `active_ms` is 0,
-    and `elapsed_ms` is `NOT_MEASURED`, where no time was measured.
+    `at` is the time in seconds since 1970; `timed` is False where that is only the time of an import. `active_ms` is
+    the time of active work in milliseconds; 0 where it was not measured. `elapsed_ms` is the time from the first frame
+    on screen to the key press; `NOT_MEASURED` where it was not measured.
     """
 
     pair: Codes

@@ -2,8 +2,8 @@
 
 An annotator's *bias* is the mean of their grades minus the **unrounded mean of the grades that others gave to the same
 pairs**: above 0 they are more generous. Their own grades are left out of that mean, because they would pull it towards
-the annotator. The mean is not rounded. Halves would be rounded up, so that everybody would look strict. Pairs that
-nobody else graded are left out.
+the annotator. The mean is not rounded, because rounding halves up would make everybody look strict. Pairs that nobody
+else graded are left out.
 
 Intervals: people grade one query after the other, and a query's pairs are alike. Intervals over single grades would
 therefore be too narrow. So the unit is a run: 20 grades given one after the other, as in the method of batch means. The
@@ -155,7 +155,7 @@ def runs(values: Floats) -> Floats:
 
 
 def _error(means: Floats) -> float:
-    """Return the squared standard error of the mean of all values, from the means of their runs."""
+    """Return the squared standard error of the mean of all values, from the means of runs of 20 consecutive values."""
     return float(means.var(ddof=1)) / len(means)
 
 
