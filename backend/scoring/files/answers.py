@@ -325,7 +325,7 @@ def _with_queries(
 
 
 def _nothing_shared(answers: Sequence[_Answer], truth: Truth, file: str) -> Problem:
-    """Return the problem of a file none of whose answers could be assigned to a query of the truth by its text."""
+    """Return the problem that no answer of a file could be assigned to a query of the truth by its video and text."""
     first = answers[0]
     if first.key is None or not truth.texts:
         lacks = said("the answers name no query") if first.key is None else said("the truth has no texts of queries")

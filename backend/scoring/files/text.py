@@ -46,7 +46,7 @@ class PartlyRead(InputError):
         self.rest = rest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the recipe for pickling, which keeps `rest`."""
+        """Return how `pickle` rebuilds the error, so that `rest` is kept."""
         return type(self), (self.problems, self.rest)
 
 
