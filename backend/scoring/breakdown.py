@@ -67,10 +67,10 @@ class Breakdown:
         return means, counts.astype(np.int64)
 
     def clusters(self) -> Indices:
-        """Return the cluster of each query for tests that draw whole clusters: a number 0..C-1, shape (Q,).
+        """Return a cluster number for each query, for significance tests that draw whole clusters, not single queries.
 
-        Each group is one cluster. But queries of the group "no relevant moment" have nothing in common, so each of them
-        is a cluster of its own.
+        The numbers count from 0. Each group is one cluster. But queries of the group "no relevant moment" have nothing
+        in common, so each of them is a cluster of its own.
 
         Raises:
             InputError: all queries are in one cluster.

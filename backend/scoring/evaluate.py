@@ -267,9 +267,9 @@ def _by_name(runs: object) -> Mapping[str, Any]:
 
 
 def _is_rows(run: object) -> bool:
-    """Return whether this is a list of predictions for one query, and not a whole run.
+    """Return whether `run` is a list of predictions for one query, and not a whole run.
 
-    A run may be a list too, but each of its entries names its query.
+    A whole run may be a list too, but each of its entries names its query.
     """
     return isinstance(run, (list, tuple)) and bool(run) and isinstance(run[0], (list, tuple))
 

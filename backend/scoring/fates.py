@@ -34,9 +34,9 @@ from backend.scoring.scores import AnswerKey, RankedRun
 class Meeting:
     """The matching of P predictions of rank <= `k` with T truth moments, at one IoU threshold `mu`.
 
-    Predictions are in the order of the run, and truth moments in the order of `AnswerKey.truth`. A prediction is
-    compared with the truth moments of the same query and video, and "takes" the one that it is matched with. IoUs are
-    float64 in [0, 1], for display. They are NaN if there is nothing to compare with.
+    Predictions are in the order of the run, and truth moments in the order of `AnswerKey.truth`, the truth prepared for
+    scoring. A prediction is compared with the truth moments of the same query and video, and "takes" the one that it is
+    matched with. IoUs are float64 in [0, 1], for display. They are NaN if there is nothing to compare with.
 
     For each prediction, shape (P,): `position`, `query` and `rank` say where it stands in the run, for which query of
     the truth, and its rank from 1. `takes` is the index of the moment that it takes, or -1. `best_iou` is its highest
@@ -124,9 +124,10 @@ def best_iou_of_queries(key: AnswerKey, meeting: Meeting) -> Floats:
 
 
 def _index_order(truth: Truth, absorb: bool) -> Indices:
-    """Return the truth moment at each position of `AnswerKey.index` (sorted by query, video and falling relevance).
+    """Return the positions in the truth of its moments, sorted by query, video and falling relevance.
 
-    Moments of relevance 0 are in the index only if `absorb` is true.
+    `AnswerKey.index`, by which predictions are matched, has the moments in this order. Moments of relevance 0 are left
+    out unless `absorb` is true.
     """
     relevance = truth.grades
     able = np.flatnonzero((relevance > 0) | absorb)

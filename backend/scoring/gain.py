@@ -38,7 +38,7 @@ class OwnGain(str):
         return self
 
     def __getnewargs_ex__(self) -> tuple[tuple[str, Callable[[float], SupportsFloat]], dict[str, bool]]:
-        """Return the arguments from which copies are made."""
+        """Return the arguments from which `copy` and `pickle` make a gain equal to this one."""
         return (str.__str__(self), self.function), {"is_mapping": self.is_mapping}
 
     def of(self, values: Floats | Integers) -> Floats:

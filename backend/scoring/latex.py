@@ -45,8 +45,8 @@ def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
 
     The rows are runs, or models and their variants. The columns are cut-offs, thresholds and splits. Each measure has
     its own block of rows, or several if its columns do not fit side by side. Breakdowns by group of queries, error
-    counts and own-video scores get blocks too, if the summary has them. A table that would be higher than a page
-    continues in another one. Long names continue in the next line.
+    counts, and scores for retrieval within each query's own video get blocks too, if the summary has them. A table that
+    would be higher than a page continues in another one. Long names continue in the next line.
 
     Best values are bold; only runs that count the same queries are compared. A dagger marks a run that differs
     significantly from the baseline, if that was tested. Intervals are printed under their values. The caption says how

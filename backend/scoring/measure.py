@@ -132,7 +132,10 @@ class Measure:
         return values.reshape(values.shape[0] * values.shape[1], -1)
 
     def read(self, key: str) -> tuple[str | None, str | None]:
-        """Return the cut-off and the threshold in one of the measure's keys, as text."""
+        """Return the rank cut-off and the IoU threshold in one of the measure's keys, as text.
+
+        Each is None if the key has none.
+        """
         parts = [part for part in key.partition("@")[2].split(",") if part]
         k = parts.pop(0) if parts and self.depth is None else None
         return k, parts[0] if parts else None

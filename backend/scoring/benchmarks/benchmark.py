@@ -97,7 +97,7 @@ class Part:
     def settings(self, preset: str, options: Options) -> Settings:
         """Return the settings of an evaluation that computes exactly the figures of this group.
 
-        `options` override those of the preset called `preset`.
+        `preset` names a set of default options, such as `paper`; `options` override these.
         """
         keys = [figure.key for figure in self.figures]
         # By name alone, as all of a caller's own measures are asked for, a measure is computed at these values.
@@ -199,9 +199,10 @@ class Benchmark:
         return [(part, part.settings(self.preset, own | self.options | part.options | options)) for part in parts]
 
     def _further_parts(self, also: Sequence[AnyMeasure]) -> Iterator[Part]:
-        """Yield groups of figures for measures that the caller adds: for all moments, then for each of `groups`.
+        """Yield groups of figures for measures that a caller adds: for all moments, and for each selection in `groups`.
 
-        A measure is computed like the benchmark's figures of the same measure, or else like its first figures.
+        An added measure uses the truth and predictions of the benchmark's group of figures that has the same measure.
+        If no group has it, it uses those of the first group.
         """
         if not also:
             return

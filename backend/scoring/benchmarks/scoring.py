@@ -174,7 +174,7 @@ def _only_highlights(runs: Mapping[str, Run], beside: Mapping[str, Mapping[str, 
 
 
 def _require_queries(truth: Truth, runs: Mapping[str, Run], missing: str) -> None:
-    """Refuse runs that lack a query of the truth, if `missing` is `error`."""
+    """Raise an `InputError` if a run lacks a query of the truth and the option `missing` is `error`."""
     if missing != "error":
         return
     problems = []
@@ -201,9 +201,10 @@ def _board(
     narrowing: Narrowing | None,
     progress: Progress | None,
 ) -> Scoreboard | None:
-    """Score the runs for one group of a benchmark's figures.
+    """Return the scores of the runs for `part`, one group of a benchmark's figures.
 
-    Return None if the truth has no query for this group, or if no run has predictions for it.
+    Return None if the truth has no query for this group, or if no run has predictions for it. `narrowing` selects the
+    predictions that count; None keeps all. `progress` is told how much is done.
     """
     left = part.of_truth(truth)
     selected = {name: part.of_run(run, left) for name, run in runs.items()}

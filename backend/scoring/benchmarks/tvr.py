@@ -42,7 +42,7 @@ def run_of_videos(run: Run, _truth: Truth) -> Run:
 
 
 def in_own_videos(run: Run, truth: Truth) -> Run:
-    """Return the predictions that lie in a video where the truth has a moment of their query."""
+    """Return a run with only the predictions that lie in a video where the truth has a moment of the same query."""
     queries = {str(query): number for number, query in enumerate(truth.queries)}
     videos = {video: number for number, video in enumerate(truth.videos)}
     query = np.array([queries.get(str(one), -1) for one in run.queries], dtype=np.int64)[run.query]

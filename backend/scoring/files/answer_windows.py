@@ -125,9 +125,10 @@ def windows_of_timechat(text: str) -> list[Window]:
 
 
 def windows_of(given: object, rule: Rule, deepest: int = 8) -> list[Window]:
-    """Return the windows of an answer: text (read by `rule`), `[start, end]`, an object with both, or a list.
+    """Return the windows in an answer: a text (read by `rule`), `[start, end]`, an object with these two, or a list.
 
-    Times with so many digits that they are infinite, and lists more than `deepest` deep, are no windows.
+    A list may hold any of these, and lists. Times with so many digits that they are infinite, and lists more than
+    `deepest` deep, are no windows.
     """
     if isinstance(given, str):
         return [window for window in rule(given) if isfinite(window.start) and isfinite(window.end)]

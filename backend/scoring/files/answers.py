@@ -264,7 +264,10 @@ def _answers_in(decoded: object, file: str) -> tuple[list[_Answer], list[Problem
 
 
 def _entries(decoded: object) -> Iterable[tuple[int, object, object, str | None]]:
-    """Yield each entry as (row, entry, query id, video). Id and video are None unless the file has them as a key."""
+    """Yield each entry of a decoded file of answers as (row, entry, query id, video).
+
+    Query id and video are None unless the file has them as the key of the entry.
+    """
     if not isinstance(decoded, Mapping):
         yield from ((row, entry, None, None) for row, entry in enumerate(cast("list[object]", decoded), start=1))
     elif _is_answer(decoded):
@@ -279,11 +282,11 @@ def _entries(decoded: object) -> Iterable[tuple[int, object, object, str | None]
 def _with_queries(
     answers: Sequence[_Answer], truth: Truth, file: str, problems: list[Problem]
 ) -> Iterable[tuple[object, _Answer, bool]]:
-    """Yield each answer with the id of its query, and whether the query was found by its video and text.
+    """Yield (query id, answer, whether the query was found by its video and text) for each answer of a file.
 
-    The answer's own query id is used if it has one. Exception: if at least half of the known ids belong to another text
-    in the truth, the file numbers its queries differently. Then, and without an id, the query is found by video and
-    text. An answer for which that fails is added to `problems`.
+    An answer's own query id is used if it has one. But all ids are ignored if at least half of the ids known to the
+    truth stand for another text there. The file then numbers its queries differently. Without a usable id, the query is
+    found by video and text. An answer for which that fails is added to `problems`.
     """
     queries_of = _queries_by_text(truth)
     key_of = {str(query): key for key, queries in queries_of.items() for query in queries}
@@ -322,7 +325,7 @@ def _with_queries(
 
 
 def _nothing_shared(answers: Sequence[_Answer], truth: Truth, file: str) -> Problem:
-    """Return the problem of a file none of whose answers could be assigned to a query of the truth by its text."""
+    """Return the problem that no answer of a file could be assigned to a query of the truth by its video and text."""
     first = answers[0]
     if first.key is None or not truth.texts:
         lacks = said("the answers name no query") if first.key is None else said("the truth has no texts of queries")
@@ -340,7 +343,10 @@ def _nothing_shared(answers: Sequence[_Answer], truth: Truth, file: str) -> Prob
 
 
 def _queries_by_text(truth: Truth) -> Mapping[tuple[str, str] | None, list[QueryKey]]:
-    """Return the truth's queries that have a single video, by (video, text), both simplified by `_folded`."""
+    """Return `{(video, text): query ids}` for the truth's queries with a text and a single video.
+
+    Videos and texts are simplified by `_folded`, for comparisons.
+    """
     queries_of: dict[tuple[str, str] | None, list[QueryKey]] = defaultdict(list)
     for query, videos in own_videos(truth).items():
         if (text := truth.texts.get(query)) and len(videos) == 1:

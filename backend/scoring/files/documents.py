@@ -252,7 +252,10 @@ def _flat(document: list[object], file: str) -> Some[Group]:
 
 
 def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | None]:
-    """Return an entry's query id and None, or else None and what is wrong with the entry."""
+    """Return an entry's query id and None, or else None and what is wrong with the entry.
+
+    A query id, or one of `fields`, that the entry has twice is wrong too.
+    """
     if not isinstance(entry, Mapping):
         return None, said("is not an object with a `query_id`")
     word = pick(QUERY, entry)

@@ -119,14 +119,14 @@ class Columns:
         self._pieces.append(piece)
 
     def as_listed(self) -> ReadMoments:
-        """Return the moments of a file whose entries are queries, in the order of the file."""
+        """Return the moments in the order of the file, if each entry of the file is a query with its moments."""
         rows = range(1, len(self._queries) + 1)
         return ReadMoments(
             queries=self._queries, query_rows=rows, rows=None, called=list(self._video_of.known), **self._joined()
         )
 
     def by_query(self) -> ReadMoments:
-        """Return the moments, grouped by query, of a file whose entries are moments.
+        """Return the moments grouped by query, if each entry of the file is a single moment.
 
         Queries are in the order of their first moment.
         """

@@ -208,10 +208,10 @@ def videos_from(given: object) -> VideoMap:
 
 
 def _opening(given: object) -> Opening:
-    """Encode the first entry of decoded JSON again, to recognise its form like that of a file.
+    """Return the beginning of decoded JSON as a file would have it, by which its form (format) is recognised.
 
-    An object whose first value is neither a list nor an object is encoded in full. The result is an empty opening for
-    anything that is not JSON.
+    Only the first entry is encoded again, or all of an object whose first value is neither a list nor an object. For
+    anything that is not JSON, the result is the beginning of an empty file.
     """
     sample: object = ()
     if isinstance(given, list):

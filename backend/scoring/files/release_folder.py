@@ -55,8 +55,8 @@ def choose_truth(
 ) -> ChosenTruth:
     """Return the truth file to use: the given file, or the truth of one split if a release folder is given.
 
-    Without `split`, it is the only truth in the folder that has queries. If both have queries, it is the one that has
-    all queries of the run.
+    Without `split`, it is the only truth in the folder that has queries. If the truths of both splits have queries, it
+    is the one that has all queries of the run.
 
     Args:
         given: a truth file, or the folder of a release.

@@ -46,7 +46,7 @@ class PartlyRead(InputError):
         self.rest = rest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the recipe for pickling, which keeps `rest`."""
+        """Return how `pickle` rebuilds the error, so that `rest` is kept."""
         return type(self), (self.problems, self.rest)
 
 
@@ -179,7 +179,7 @@ class _Reader:
         return InputError.single(self.file, said("is not JSON: {message} ({place})", message=message, place=place), row)
 
     def blank(self, position: int) -> int:
-        """Return the position after any white space."""
+        """Return the position in the text of the first character from `position` on that is not white space."""
         return cast("re.Match[str]", _BLANKS.match(self.text, position)).end()
 
     def value(self, position: int, row: int | None) -> tuple[object, int]:

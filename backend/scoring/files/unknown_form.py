@@ -65,7 +65,10 @@ class _KnownForm:
     table: bool = False
 
     def lacking(self, keys: Collection[str]) -> list[str]:
-        """Return the first name of each needed group of which `keys` has none."""
+        """Return the fields that an entry with these `keys` lacks: the first name of each lacking group in `needs`.
+
+        A group, whose names are synonyms, is lacking only if `keys` has none of its names.
+        """
         return [names[0] for names in self.needs if not pick(names, keys)]
 
     def recognises(self, keys: Collection[str]) -> bool:
@@ -177,7 +180,11 @@ def _a(role: str, form: str = "") -> str:
 
 
 def _advice(seen: _Seen, own: Sequence[_KnownForm], kind: Kind) -> str:
-    """Return advice for a message: the nearest known forms and the fields they need, or else the simplest form."""
+    """Return advice about an unreadable file, for a message: the nearest known forms, and the fields that it lacks.
+
+    If no form is near, the advice is the simplest form. `seen` says what the file contains, and `own` has the known
+    forms of the expected kind.
+    """
     if seen.scores:
         return said("it looks like printed scores: give the file with the predictions")
     lacking = {form: form.lacking(seen.keys) for form in own}

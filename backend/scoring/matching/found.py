@@ -90,10 +90,10 @@ class Matches:
         return self.truth.relevance
 
     def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Grades]]:
-        """Match predictions one-to-one with truth moments at each mu.
+        """Match predictions one-to-one with truth moments at each IoU threshold in `mu`.
 
         Returns:
-            For each mu, the indices of the matched predictions, and the relevance of the truth moment of each.
+            For each threshold, the indices of the matched predictions, and the relevance of the truth moment of each.
         """
         if mu not in self._taken:
             settled = settle_pairs(self.pairs, mu, strict=self.strict)
@@ -101,14 +101,17 @@ class Matches:
         return self._taken[mu]
 
     def hits(self, mu: tuple[float, ...]) -> list[Indices]:
-        """Return for each mu the indices of the predictions that take a relevant truth moment, see `taken`."""
+        """Return, for each IoU threshold in `mu`, the indices of predictions that are matched with a relevant moment.
+
+        Predictions are matched one-to-one with truth moments of any relevance, as in `taken`.
+        """
         return [prediction[relevance >= self.min_relevance] for prediction, relevance in self.taken(mu)]
 
     def right(self, theta: tuple[float, ...], depth: int) -> list[Indices]:
-        """Return for each theta the indices of the predictions that are matched with a relevant moment.
+        """Return, for each IoU threshold in `theta`, the indices of predictions matched with a relevant moment.
 
-        Predictions and moments with IoU >= theta are matched one-to-one. Only the first `depth` predictions of each
-        query are matched.
+        Unlike in `taken`, only relevant moments take part. They are matched one-to-one with predictions, whose IoU must
+        reach the threshold. Only the first `depth` predictions of each query are matched.
         """
         if (theta, depth) not in self._right:
             near = self.near.take(self.rank[self.near.prediction] < depth)
@@ -145,9 +148,9 @@ class Matches:
         return last
 
     def reaches(self, theta: float, *, strict: bool) -> Flags:
-        """Return whether each prediction's highest IoU with a relevant moment is at least theta; shape (P,).
+        """Return whether each prediction's highest IoU with a relevant moment is at least `theta`; shape (P,).
 
-        If `strict` is true, it must exceed theta.
+        If `strict` is true, the IoU must exceed the threshold `theta`.
         """
         known = self._reaches.get((theta, strict))
         if known is None:

@@ -28,7 +28,7 @@ from backend.scoring.measure import Measure
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
-    """Return AxIoU for each cut-off and query, in [0, 1], shape (cut-offs, 1, queries)."""
+    """Return the measure AxIoU for each rank cut-off and query, in [0, 1], shape (cut-offs, 1, queries)."""
     values = np.zeros((len(cutoffs), 1, matches.queries))
     for k, row in zip(cutoffs, values[:, 0], strict=True):
         row[:] = (matches.total(matches.best, k) + np.maximum(k - matches.size, 0) * matches.last_best) / k

@@ -32,7 +32,10 @@ _HARMONIC = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, _SUMMED))])
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return AP for each cut-off, theta and query, in [0, 1], shape (cut-offs, thetas, queries)."""
+    """Return the mean precision (AP) for each rank cut-off, IoU threshold theta and query.
+
+    Values are in [0, 1], shape (cut-offs, thetas, queries).
+    """
     return np.stack([_average_precision(matches, cutoffs, matches.reaches(t, strict=True)) for t in thetas], axis=1)
 
 

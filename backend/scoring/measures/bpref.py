@@ -31,12 +31,12 @@ DEPTH = 1000
 
 
 def compute(matches: Matches, _: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return bpref for each mu and query, shape (1, mus, queries), in [0, 1]."""
+    """Return the measure bpref for each IoU threshold mu and query, shape (1, mus, queries), in [0, 1]."""
     return np.stack([_bpref(matches, prediction, relevance) for prediction, relevance in matches.taken(mus)])[None]
 
 
 def _bpref(matches: Matches, prediction: Indices, relevance: Grades) -> Floats:
-    """Return bpref for each query, shape (Q,).
+    """Return the measure bpref for each query at one IoU threshold, shape (Q,).
 
     Args:
         matches: the matching of the run with the truth, from which every measure is computed.

@@ -33,7 +33,7 @@ from backend.scoring.measures.loc_f1 import shares
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return F1 for each cut-off, theta and query, in [0, 1]."""
+    """Return F1 for each rank cut-off, IoU threshold theta and query, in [0, 1]."""
     recall = moment_recall.compute(matches, cutoffs, thetas)
     right = [np.flatnonzero(matches.reaches(theta, strict=False)) for theta in thetas]
     counts = np.stack([[matches.counts(of_theta, k) for of_theta in right] for k in cutoffs])

@@ -24,7 +24,10 @@ from backend.scoring.measure import Measure
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
-    """Return DCG for each cut-off and query, at least 0, shape (cut-offs, 1, queries)."""
+    """Return the discounted sum of IoUs (DCG) for each rank cut-off and query, shape (cut-offs, 1, queries).
+
+    Values are at least 0.
+    """
     gains = gains_of(matches.iou, matches.gain)
     return discounted(matches.query, matches.rank, gains, matches.queries, cutoffs)[:, None]
 

@@ -23,7 +23,10 @@ from backend.scoring.measures.didemo_rank5 import AGREEING, lowest
 
 
 def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """Return the mean IoU for each query, in [0, 1], shape (1, 1, queries)."""
+    """Return, for each query, the first prediction's mean IoU with the three moments that it overlaps best.
+
+    With fewer moments, the mean is over these. Values are in [0, 1], shape (1, 1, queries).
+    """
     pairs = matches.pairs
     of_first = pairs.take(
         (matches.rank[pairs.prediction] == 0) & (matches.relevance[pairs.truth] >= matches.min_relevance)

@@ -31,7 +31,10 @@ from backend.scoring.measures.didemo_rank5 import AGREEING, MOMENTS, mean_rank
 
 
 def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """Return 0 or 1 for each query, shape (1, 1, queries)."""
+    """Return 1 for each query whose first prediction is the moment that people agree on, else 0.
+
+    The shape is (1, 1, queries).
+    """
     return (mean_rank(matches) <= 1).astype(np.float64)[None, None]
 
 

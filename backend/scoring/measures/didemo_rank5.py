@@ -34,14 +34,17 @@ MOMENTS = 21
 
 
 def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """Return 0 or 1 for each query, shape (1, 1, queries)."""
+    """Return 1 for each query whose moments have a mean rank of 5 or better in the run, else 0; shape (1, 1, queries).
+
+    Of more than three moments, the three that are ranked best count.
+    """
     return (mean_rank(matches) <= 5).astype(np.float64)[None, None]
 
 
 def mean_rank(matches: Matches) -> Floats:
-    """Return the mean rank (from 1) of each query's three best ranked moments, shape (Q,).
+    """Return the mean rank (from 1) in the run of each query's three best ranked moments, shape (Q,).
 
-    It is infinite if too few of the moments are ranked.
+    It is infinite if the run does not predict enough of the moments: three, or all of a query that has fewer.
     """
     same = matches.pairs.take(
         matches.pairs.iou.reach(1.0, strict=False) & (matches.relevance[matches.pairs.truth] >= matches.min_relevance)
@@ -59,9 +62,9 @@ def mean_rank(matches: Matches) -> Floats:
 
 
 def lowest(query: Indices, values: Floats, queries: int) -> tuple[Floats, Indices]:
-    """Return the sum of each query's three lowest values, and how many values it has (fewer if the query has fewer).
+    """Return the sum of each query's three lowest values, and how many values were summed (fewer if it has fewer).
 
-    Both have shape (queries,).
+    `query` has the query of each value, and `queries` is the number of queries. Both results have shape (queries,).
     """
     order = order_within(query, values)
     query, values = query[order], values[order]

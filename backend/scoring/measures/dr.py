@@ -34,7 +34,10 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return dR for each cut-off, theta and query, in [0, 1]."""
+    """Return dR (recall discounted by errors of start and end) for each rank cut-off, IoU threshold theta and query.
+
+    Values are in [0, 1].
+    """
     values = np.zeros((len(cutoffs), len(thetas), matches.queries))
     for column, theta in enumerate(thetas):
         pairs = matches.near.take(matches.near.iou.reach(theta, strict=False))
@@ -46,7 +49,11 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...
 
 
 def _kept(matches: Matches, pairs: Pairs) -> Floats:
-    """Return the product of the start's and the end's factor for each pair of prediction and moment, in [0, 1]."""
+    """Return the factor, in [0, 1], by which each pair of prediction and moment counts after errors of start and end.
+
+    It is a product: one minus the error of the start, times one minus that of the end. Errors are shares of the video's
+    duration, and larger errors than 1 count as 1.
+    """
     prediction, moment, truth = pairs.prediction, pairs.truth, matches.truth
     duration_s = matches.duration_s[matches.video[prediction]]
     start_off_s = np.abs(matches.start_s[prediction] - truth.start_s[moment])

@@ -30,7 +30,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return ERR for each cut-off, mu and query, in [0, 1)."""
+    """Return the expected reciprocal rank (ERR) for each rank cut-off, IoU threshold mu and query, in [0, 1)."""
     values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, (prediction, relevance) in enumerate(matches.taken(mus)):
         query, rank = matches.query[prediction], matches.rank[prediction]

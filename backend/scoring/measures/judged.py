@@ -28,7 +28,11 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return the share of predictions that show a graded moment, in [0, 1], shape (cut-offs, mus, queries)."""
+    """Return the share of the first predictions that show a graded moment, in [0, 1], shape (cut-offs, mus, queries).
+
+    A prediction shows a moment if their IoU reaches the threshold mu. The first K predictions of a query count, for
+    each rank cut-off K.
+    """
     values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, mu in enumerate(mus):
         graded = np.zeros(len(matches.query))

@@ -33,13 +33,16 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return F1 for each cut-off, theta and query, in [0, 1]."""
+    """Return F1 for each rank cut-off, IoU threshold theta and query, in [0, 1]."""
     predicted = np.stack([np.minimum(matches.size, k) for k in cutoffs])
     return shares(2 * true_positives(matches, cutoffs, thetas), predicted + matches.relevant)
 
 
 def true_positives(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Indices:
-    """Return how many of the first K predictions take a relevant moment, shape (cut-offs, thetas, queries)."""
+    """Return how many of the first K predictions are matched with a relevant moment, shape (cut-offs, thetas, queries).
+
+    K is a rank cut-off. The match is one-to-one, and the IoU must reach the threshold theta.
+    """
     right = matches.right(thetas, max(cutoffs))
     return np.stack([[matches.counts(of_theta, k) for of_theta in right] for k in cutoffs])
 

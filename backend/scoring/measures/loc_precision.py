@@ -24,7 +24,7 @@ from backend.scoring.measures.loc_f1 import shares, true_positives
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return the precision for each cut-off, theta and query, in [0, 1]."""
+    """Return the precision for each rank cut-off, IoU threshold theta and query, in [0, 1]."""
     predicted = np.stack([np.minimum(matches.size, k) for k in cutoffs])
     return shares(true_positives(matches, cutoffs, thetas), predicted)
 

@@ -23,7 +23,7 @@ from backend.scoring.measures.loc_f1 import shares, true_positives
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return the recall for each cut-off, theta and query, in [0, 1]."""
+    """Return the recall for each rank cut-off, IoU threshold theta and query, in [0, 1]."""
     return shares(true_positives(matches, cutoffs, thetas), matches.relevant)
 
 

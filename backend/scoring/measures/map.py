@@ -39,12 +39,15 @@ DEPTH = 10
 
 
 def compute(matches: Matches, _: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return AP for each theta and query, shape (1, thetas, queries), in [0, 1]."""
+    """Return the average precision for each IoU threshold theta and query, shape (1, thetas, queries), in [0, 1]."""
     return np.stack([_average_precision(matches, right) for right in matches.right(thetas, matches.map_depth)])[None]
 
 
 def _average_precision(matches: Matches, right: Indices) -> Floats:
-    """Return AP for each query, shape (Q,); `right` has the indices of the right predictions, in rank order."""
+    """Return the average precision for each query, shape (Q,).
+
+    `right` has the indices of the right predictions, in rank order.
+    """
     query = matches.query[right]
     first = beginnings(query)
     before = np.repeat(first, np.diff(np.append(first, len(right))))

@@ -23,7 +23,10 @@ from backend.scoring.measure import Measure
 
 
 def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """Return the IoU of the first prediction for each query, in [0, 1], shape (1, 1, queries)."""
+    """Return the highest IoU of each query's first prediction with a relevant moment; shape (1, 1, queries).
+
+    Values are in [0, 1].
+    """
     return matches.total(matches.iou, 1)[None, None]
 
 

@@ -29,7 +29,7 @@ from backend.scoring.measures.loc_f1 import shares
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return the share of moments found for each cut-off, theta and query, in [0, 1]."""
+    """Return the share of relevant moments found, for each rank cut-off, IoU threshold theta and query, in [0, 1]."""
     finders = []
     for theta in thetas:
         pairs = matches.near.take(matches.near.iou.reach(theta, strict=False))

@@ -28,7 +28,10 @@ FIRST = 5
 
 
 def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """Return the average precision for each query, in [0, 5], shape (1, 1, queries)."""
+    """Return MomentSeeker's average precision for each query, which counts IoUs in place of hits.
+
+    Values are in [0, 5], shape (1, 1, queries).
+    """
     sums = np.array([matches.total(matches.iou, k) for k in range(FIRST + 1)])
     ranks = np.arange(1, FIRST + 1)[:, None]
     return np.asarray((np.diff(sums, axis=0) * sums[1:] / ranks).sum(axis=0))[None, None]

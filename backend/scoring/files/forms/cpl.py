@@ -11,7 +11,10 @@ _OPENING = re.compile(r'\[\s*\[\s*"(?:[^"\\]|\\.)*"\s*,\s*[0-9.]+\s*,\s*\[')
 
 
 class _Entry(msgspec.Struct, array_like=True):
-    """One entry of the file, which is a list. Further items, such as the words of the sentence, are ignored."""
+    """One sentence of a CPL file with its video and moment: a list `[video, duration, [start, end], sentence]`.
+
+    Further items of the list, such as the words of the sentence, are ignored.
+    """
 
     video: str
     duration: float

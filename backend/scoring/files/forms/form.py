@@ -202,7 +202,8 @@ def _field(field: str, content: bytes, file: str) -> msgspec.Raw:
 def run_of_times(queries: Iterable[tuple[QueryKey, int, str, Sequence[Sequence[float]]]], file: str) -> Run:
     """Return a run from queries: id, row in the file, video, and predictions that begin with `start, end`, best first.
 
-    A prediction of exactly three numbers is `[start, end, score]`. Any other gets a score that keeps its place.
+    A prediction of exactly three numbers is `[start, end, score]`. Any other prediction gets a score that keeps it at
+    its rank.
 
     Raises:
         InputError: lists every prediction that has no two times, and every query that is given twice.

@@ -1,4 +1,7 @@
-"""Refuse files of pools (the videos to search for each query), as in MVMR (Yang et al., 2024), as a truth."""
+"""Recognise files of pools (the videos to search for each query), as in MVMR (Yang et al., 2024), to refuse them.
+
+They are not truth files: they belong to the option `--pool`.
+"""
 
 from backend.core.errors import InputError
 from backend.core.messages import said
@@ -6,7 +9,7 @@ from backend.scoring.files.forms.form import AnnotatedQuery, TruthForm
 
 
 def refuse_pools(_content: bytes, file: str) -> list[AnnotatedQuery]:
-    """Raise an `InputError` that says to pass the file with the option `--pool`."""
+    """Refuse a file of pools that was given as a truth: raise an `InputError` that names its option, `--pool`."""
     raise InputError.single(file, said("is a file of pools: give it with --pool, and its moments become the truth"))
 
 
