@@ -66,7 +66,7 @@ class Evaluation(dict[str, Any]):
     def groups(self) -> dict[str, dict[str, dict[str, Any]]]:
         """The means in groups of queries, as `{property: {group: {"queries": n, "measures": {...}}}}`.
 
-        The properties are those that the argument `by` of `evaluate` named.
+        The properties are those that the argument `by` of `evaluate` or `compare` named.
         """
         return {by: part["groups"] for by, part in self.summary["runs"][0].get("by", {}).items()}
 

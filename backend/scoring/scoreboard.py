@@ -87,7 +87,7 @@ class Scoreboard:
 
     @property
     def options(self) -> dict[str, str | bool | float]:
-        """Every option that differs from the preset, and those that an evaluation by a benchmark or in pools adds."""
+        """Every option that differs from the preset, and those that a benchmark or scoring in pools of videos adds."""
         return self.settings.changed | dict(self.setting.options)
 
     @property
