@@ -60,8 +60,9 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 class _PerQuery:
     """Computes a caller's measure, by calling its function for every query, cut-off and threshold.
 
-    It is used as the attribute `compute` of a `Measure`. `level` is the function's parameter for the IoU threshold:
-    `theta`, `mu` or None.
+    It is used as the attribute `compute` of a `Measure`. `has_k` says whether the function takes a rank cut-off
+    `k`. If not, it sees the first `depth` predictions. `level` is its parameter for the IoU threshold: `theta`, `mu` or
+    None. `highest` is the upper bound of its values, None without one.
     """
 
     name: str
@@ -72,7 +73,7 @@ class _PerQuery:
     depth: int
 
     def __call__(self, matches: Matches, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
-        """Return the values, shape (cut-offs, thresholds, queries).
+        """Return the values of the caller's measure, shape (cut-offs, thresholds, queries).
 
         If the function takes no cut-off or no threshold, that axis has length 1.
         """

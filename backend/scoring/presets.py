@@ -128,10 +128,10 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
 
 
 def _number(convert: Callable[[Any], float], accepts: Callable[[float], bool], words: str) -> Callable[[object], float]:
-    """Return a function that reads a number, or raises a ValueError that calls for `words`.
+    """Return a function that converts an option's value to a number, or raises ValueError if it is not allowed.
 
     `convert` makes a number of a value, and `accepts` says whether the number is allowed. `words` describes the allowed
-    numbers.
+    numbers in the message of the error.
     """
 
     def read(value: object) -> float:
@@ -193,7 +193,7 @@ class Settings:
 
     @property
     def depth(self) -> int:
-        """The number of predictions of each query, from rank 1 on, that the deepest measure of this evaluation uses."""
+        """How many predictions of each query, from rank 1 on, must be kept so that every measure can be computed."""
         return max(*self.k, *map(self._depth_of, self.family))
 
     def _depth_of(self, measure: Measure) -> int:
@@ -203,7 +203,7 @@ class Settings:
     def middle(self) -> tuple[int, float]:
         """The middle cut-off K and the middle IoU threshold mu of this evaluation.
 
-        If their number is even, the upper one of the middle two is taken.
+        If the number of cut-offs or thresholds is even, the higher of the middle two is taken.
         """
         return sorted(self.k)[len(self.k) // 2], sorted(self.mu)[len(self.mu) // 2]
 
@@ -223,7 +223,7 @@ class Settings:
 
     @property
     def rows(self) -> list[int]:
-        """For each of `keys`, the index of the row with its values in the array of all computed values."""
+        """The row of each requested value, such as `ndcg@20,0.5`, in the array of all computed values."""
         at = {key: row for row, key in enumerate(self._computed)}
         return [at[key] for key in self.keys]
 
@@ -322,9 +322,10 @@ def settle(
 
 
 def _listed(name: str, values: object, example: str, problems: list[Problem]) -> Iterable[Any]:
-    """Return `values` as an iterable, even if it is a single value.
+    """Return the values given for an option as an iterable, even if there is only a single value.
 
-    A text is refused: `problems` then gets a problem of the option `name`, with `example` as a right way to write it.
+    A text is refused: a message is added to `problems`, and the result is empty. The message names the option (`name`)
+    and shows how to write it (`example`).
     """
     if isinstance(values, (str, bytes)):
         problems.append(Problem(name, None, f"{values!r} is text; write {example}"))

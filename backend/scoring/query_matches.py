@@ -28,7 +28,7 @@ class MatchChunk:
         self._taken: dict[float, tuple[Indices, Indices]] = {}
 
     def taken(self, mu: float) -> tuple[Indices, Indices]:
-        """Return the indices of the predictions matched at the IoU threshold mu, and of the truth moment of each."""
+        """Return two arrays of indices: predictions, and the truth moment matched to each at the IoU threshold mu."""
         if mu not in self._taken:
             self._taken[mu] = settle_pairs(self.matches.pairs, [mu], strict=self.matches.strict)[0]
         return self._taken[mu]
@@ -55,7 +55,7 @@ class QueryMatches:
     """
 
     def __init__(self, query: QueryKey, number: int, chunk: MatchChunk, size: int) -> None:
-        """Take the first `size` predictions of the query with index `number` in `chunk`."""
+        """Show the first `size` predictions of the query with id `query`, which has index `number` in `chunk`."""
         self.query = query
         self.min_relevance = chunk.matches.min_relevance
         self._number, self._chunk = number, chunk
@@ -78,9 +78,10 @@ class QueryMatches:
         return ious
 
     def matched(self, mu: float) -> Indices:
-        """Return the truth moment that each prediction takes at the IoU threshold mu, -1 for none; shape (P,).
+        """Return the truth moment matched to each prediction at the IoU threshold mu, -1 for none; shape (P,).
 
-        A truth moment is taken once, as for NDCG. The result has indices into `relevance` and the columns of `ious`.
+        A truth moment is matched at most once, as for NDCG. The result has indices into `relevance` and the columns
+        of `ious`.
         """
         prediction, truth = self._chunk.taken(mu)
         low, high = np.searchsorted(prediction, (self._rows.start, self._rows.stop))
@@ -89,7 +90,10 @@ class QueryMatches:
         return matched
 
     def relevance_at(self, mu: float) -> Floats:
-        """Return the relevance of the truth moment that each prediction takes at mu, 0 for none; shape (P,)."""
+        """Return the relevance of the truth moment matched to each prediction, 0 for none; shape (P,).
+
+        `mu` is the IoU that a match needs.
+        """
         matched = self.matched(mu)
         relevance = np.zeros(len(matched))
         relevance[matched >= 0] = self.relevance[matched[matched >= 0]]
@@ -146,7 +150,7 @@ class QueryMatches:
 
     @property
     def _of_run(self) -> slice:
-        """The positions of the predictions in the run."""
+        """The positions of this query's predictions among all predictions of the run."""
         return slice(self._rows.start + self._origin.first, self._rows.stop + self._origin.first)
 
     @cached_property

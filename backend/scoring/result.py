@@ -49,12 +49,12 @@ class Evaluation(dict[str, Any]):
 
     @property
     def mean(self) -> dict[str, float]:
-        """The mean of each value over the queries that count; empty if no query counts."""
+        """The mean of each measure over the queries that count, by key such as `ndcg@20,0.5`; empty if none counts."""
         return self["mean"]  # type: ignore[no-any-return]  # put there above
 
     @property
     def per_query(self) -> dict[QueryKey, dict[str, float]]:
-        """The values of each query that counts, by query and key."""
+        """The values of each query that counts, by query id and by key such as `ndcg@20,0.5`."""
         return self["per_query"]  # type: ignore[no-any-return]  # put there above
 
     @property
@@ -64,7 +64,10 @@ class Evaluation(dict[str, Any]):
 
     @property
     def groups(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """The means of the groups that `by` asked for, as `{property: {group: {"queries": n, "measures": {...}}}}`."""
+        """The means in groups of queries, as `{property: {group: {"queries": n, "measures": {...}}}}`.
+
+        The properties are those that the argument `by` of `evaluate` or `compare` named.
+        """
         return {by: part["groups"] for by, part in self.summary["runs"][0].get("by", {}).items()}
 
     @property
@@ -78,7 +81,7 @@ class Evaluation(dict[str, Any]):
         return self._board.summary(self._by)
 
     def to_frame(self, *, by: AnyGroups | None = None) -> "DataFrame":
-        """Return a pandas data frame with a row for each query and a column for each key.
+        """Return a pandas data frame with a row for each query and a column for each key, such as `ndcg@20,0.5`.
 
         If `by` groups the queries, as in `evaluate`, there is a row for each group instead. It has the number of
         queries that count and their means.
@@ -191,7 +194,8 @@ class Evaluations(Mapping[str, Evaluation]):
     ) -> "DataFrame":
         """Return a pandas data frame of the means, with a row for each run and a column for each key.
 
-        Each argument chooses other rows instead. Give at most one of them.
+        A key names a measure with its cut-off and threshold, such as `ndcg@20,0.5`. Each argument of this method
+        chooses other rows instead. Give at most one of them.
 
         Args:
             per_query: whether to have a row for each run and query that counts.
@@ -291,9 +295,10 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
 
 
 def _frame_of_groups(board: Scoreboard, part: Breakdown, entries: Sequence[Mapping[str, Any]] = ()) -> "DataFrame":
-    """Return a data frame with a row for each run and group of queries.
+    """Return a data frame of means, with a row for each run and group of queries.
 
-    `part` defines the groups. `entries` are the runs in a summary with these groups; intervals are taken from there.
+    `part` defines the groups. `entries` are the entries of the runs in a summary with these groups; their intervals are
+    added. Without `entries` there are no intervals.
     """
     _require_pandas()
     import pandas as pd

@@ -59,7 +59,7 @@ class ScoredRun:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Additions to the summary of scores, made by an evaluation by a benchmark or in pools of videos.
+    """What the summary of scores holds in addition if runs are scored by a benchmark or in pools of videos.
 
     `options` are shown with the options of the preset, and `notes` with its notes. `facts` are entries of the summary
     itself. `of_run` has the entries to add to each run, by the run's name.
@@ -87,7 +87,7 @@ class Scoreboard:
 
     @property
     def options(self) -> dict[str, str | bool | float]:
-        """Every option that differs from the preset, and those that an evaluation by a benchmark or in pools adds."""
+        """Every option that differs from the preset, and those that a benchmark or scoring in pools of videos adds."""
         return self.settings.changed | dict(self.setting.options)
 
     @property
@@ -97,7 +97,7 @@ class Scoreboard:
 
     @property
     def focus(self) -> str:
-        """The main value, by which pages sort, such as `ndcg@20,0.5`.
+        """The key of the evaluation's main measure, such as `ndcg@20,0.5`; pages sort runs by it.
 
         It is NDCG at the middle cut-off and threshold if this is computed, otherwise the first key.
         """

@@ -65,11 +65,11 @@ class Narrowing(Protocol):
 
     @property
     def sorts(self) -> bool:
-        """Whether the run is first ranked by score, whatever the option `order` says."""
+        """Whether predictions are ranked by score before they are selected, whatever the option `order` says."""
 
     @property
     def by_score(self) -> bool:
-        """Whether every score must be a number."""
+        """Whether the score of every prediction must be a number, because the selection uses scores."""
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:
         """Return the problems of a run before any of its predictions are removed, and the warnings."""
@@ -329,7 +329,7 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | N
 
 
 def _chunks(run: Run) -> list[slice]:
-    """Split the run's queries into slices of neighbours with about 60,000 predictions each.
+    """Split the run's queries into slices of consecutive queries, with about 60,000 predictions each.
 
     There is at least one slice.
     """

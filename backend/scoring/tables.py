@@ -30,7 +30,7 @@ _FACTS = ("model", "variant", "seed", "split")
 
 
 class ScoreFormat(Protocol):
-    """A function that writes a summary as text. `shown` says how to format numbers, except in CSV."""
+    """A function that writes a summary of scores as text. `shown` says how to format numbers, except in CSV."""
 
     def __call__(self, summary: Mapping[str, Any], shown: Shown = ...) -> str: ...  # noqa: D102  # told above
 
@@ -100,7 +100,7 @@ def _answers(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
-    """Yield each run's figures of a benchmark.
+    """Yield the figures that a benchmark's own evaluator prints, for each run.
 
     Each item has the first cells of a CSV line, up to the figure's value, and the figure's title for the last column.
     """

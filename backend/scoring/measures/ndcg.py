@@ -64,7 +64,10 @@ def dcg(
 
 
 def ideal_dcg(query: Indices, relevance: Grades, queries: int, cutoffs: Sequence[int], gain: Gain | OwnGain) -> Floats:
-    """Return the DCG of each query's truth moments, sorted by falling relevance; shape (cut-offs, queries).
+    """Return the discounted cumulative gain (DCG) of the best possible rankings, shape (cut-offs, queries).
+
+    The best possible ranking of a query holds its truth moments, sorted by falling relevance. `query` is the index of
+    each moment's query. The other parameters are those of `dcg`.
 
     >>> ideal_dcg(np.array([0, 0, 1]), np.array([2, 4, 3]), 3, [1], "linear").tolist()
     [[4.0, 3.0, 0.0]]
@@ -74,14 +77,19 @@ def ideal_dcg(query: Indices, relevance: Grades, queries: int, cutoffs: Sequence
 
 
 def ratio(dcgs: Floats, ideal: Floats) -> Floats:
-    """Return `dcgs / ideal`, arrays of one shape, or 0 where the ideal is 0. Values are in [0, 1]."""
+    """Return NDCG in [0, 1]: each DCG in `dcgs` divided by that of the best possible ranking; 0 where that is 0.
+
+    `ideal` has the DCG (discounted cumulative gain) of the best possible rankings, and the shape of `dcgs`.
+    """
     result = np.zeros(dcgs.shape)
     np.divide(dcgs, ideal, out=result, where=ideal > 0)
     return result
 
 
 def ranks_within(query: Indices) -> Indices:
-    """Return the rank of each moment within its query, counting from 0; `query` is sorted.
+    """Return the rank of each moment within its query, counting from 0.
+
+    `query` is the index of each moment's query, in ascending order.
 
     >>> ranks_within(np.array([0, 0, 2])).tolist()
     [0, 1, 0]

@@ -24,7 +24,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return the precision for each cut-off, mu and query, in [0, 1]."""
+    """Return the precision of the K best predictions for each cut-off K, IoU threshold mu and query, in [0, 1]."""
     return np.stack([[matches.counts(hits, k) / k for hits in matches.hits(mus)] for k in cutoffs])
 
 

@@ -30,7 +30,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return RBP for each cut-off, mu and query, in [0, 1)."""
+    """Return rank-biased precision (RBP) for each cut-off, IoU threshold mu and query, in [0, 1)."""
     values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, hits in enumerate(matches.hits(mus)):
         weight = matches.persistence ** matches.rank[hits].astype(np.float64)

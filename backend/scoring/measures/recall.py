@@ -26,14 +26,17 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return R@K,theta, 0 or 1, for each cut-off, theta and query; shape (cut-offs, thetas, queries)."""
+    """Return R@K,theta for each cut-off K, IoU threshold theta and query; shape (cut-offs, thetas, queries).
+
+    It is 1 if one of the first K predictions has an IoU of at least theta with a relevant moment, otherwise 0.
+    """
     return hits(matches, cutoffs, thetas, strict=False)
 
 
 def hits(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...], *, strict: bool) -> Floats:
-    """Return 1 where one of the first K predictions reaches theta (with `strict`: exceeds it), else 0.
+    """Return whether one of the first K predictions overlaps a relevant moment by an IoU of at least theta: 1 or 0.
 
-    The shape is (cut-offs, thetas, queries).
+    If `strict` is true, the IoU must be more than theta. The shape is (cut-offs, thetas, queries).
     """
     first = np.stack([matches.first_rank(matches.reaches(theta, strict=strict)) for theta in thetas])
     return np.stack([(first < k).astype(np.float64) for k in cutoffs])

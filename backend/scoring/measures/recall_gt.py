@@ -25,7 +25,10 @@ from backend.scoring.measures.recall import hits
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """Return R@K,theta, 0 or 1, for each cut-off, theta and query; shape (cut-offs, thetas, queries)."""
+    """Return R@K,theta for each cut-off K, IoU threshold theta and query; shape (cut-offs, thetas, queries).
+
+    It is 1 if one of the first K predictions has an IoU of more than theta with a relevant moment, otherwise 0.
+    """
     return hits(matches, cutoffs, thetas, strict=True)
 
 

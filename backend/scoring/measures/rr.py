@@ -25,7 +25,10 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return the reciprocal rank of the first hit for each cut-off, mu and query, in [0, 1]; 0 without a hit."""
+    """Return the reciprocal rank of the first hit for each cut-off, IoU threshold mu and query; 0 without a hit.
+
+    A hit is a prediction that is matched with a relevant truth moment.
+    """
     values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, hits in enumerate(matches.hits(mus)):
         first = hits[beginnings(matches.query[hits])]

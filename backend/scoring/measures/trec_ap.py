@@ -33,7 +33,7 @@ from backend.scoring.measure import Measure, Threshold
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return AP for each cut-off, mu and query, in [0, 1]."""
+    """Return the average precision (AP) for each cut-off, IoU threshold mu and query, in [0, 1]."""
     values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, hits in enumerate(matches.hits(mus)):
         query, rank = matches.query[hits], matches.rank[hits]

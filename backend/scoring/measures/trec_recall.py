@@ -27,7 +27,7 @@ from backend.scoring.measures.loc_f1 import shares
 
 
 def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Return the recall for each cut-off, mu and query, in [0, 1]."""
+    """Return the share of relevant moments found, for each cut-off, IoU threshold mu and query, in [0, 1]."""
     counts = np.stack([[matches.counts(hits, k) for hits in matches.hits(mus)] for k in cutoffs])
     return shares(counts, matches.relevant)
 

@@ -180,9 +180,9 @@ def paired_t(differences: Floats) -> tuple[Floats, Floats]:
 
 
 def holm(p: Floats) -> Floats:
-    """Return Holm's adjusted p of m comparisons, shape (m,).
+    """Return the p-values of m comparisons after Holm's adjustment for multiple tests, shape (m,).
 
-    For the i-th smallest p, it is the maximum over j <= i of (m - j + 1) p_j, at most 1.
+    For the i-th smallest p, the result is the maximum over j <= i of (m - j + 1) p_j, at most 1.
     Source: Holm, Scandinavian Journal of Statistics 6 (1979). NaN stays NaN and does not count as a comparison.
 
     >>> holm(np.array([0.04, 0.01, 0.02])).tolist()

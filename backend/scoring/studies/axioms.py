@@ -3,7 +3,8 @@
 A change replaces the prediction at rank k of a ranking. r(j) is the IoU of rank j with the best relevant moment.
 
 - INV-k: if the old and the new prediction are both redundant (no better than the best one before them), the measure
-does not change. - MON-k: if the new prediction is better than the old one and than all before it, the measure rises.
+  does not change.
+- MON-k: if the new prediction is better than the old one and than all before it, the measure rises.
 
 Source: Togashi et al., AxIoU, CVPR 2022, section 4.
 
@@ -151,6 +152,9 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
 
 def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
     """Test measures against the axioms INV-k and MON-k of the AxIoU paper, on all short lists of predictions.
+
+    INV-k: replacing a prediction by another does not change the value if neither is better than those before it. MON-k:
+    the value rises if the new one is better than the old one and all before it.
 
     Return a row for each key (such as `ndcg@3,0.5`) and axiom. If the axiom is broken, the row has a shortest
     counterexample. A key whose cut-off follows the length of the lists is shown with `K`, such as `ndcg@K,0.5`. Other

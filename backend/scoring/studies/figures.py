@@ -324,7 +324,7 @@ def _noise_dots(study: Study, measures: list[str]) -> Specification:
 
 
 def _rmse_title(measures: list[str], text: str) -> str:
-    """Return the title of an axis. If the measures have no upper bound, it warns that they do not lie in 0..1."""
+    """Return `text` as the title of an axis; if `measures` have no upper bound, with a warning: not in 0..1."""
     return text + ("" if _bounded(measures[0]) else " (not in 0..1)")
 
 

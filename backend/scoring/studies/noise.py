@@ -202,7 +202,10 @@ STEPS = 101
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Squared bias, variance and their sum (the mean squared error, `mse`), all of one shape."""
+    """The error of a measure when IoUs are noisy: squared bias, variance and mean squared error (`mse`).
+
+    The mean squared error is the sum of the other two. All have one shape.
+    """
 
     squared_bias: Floats
     variance: Floats
@@ -212,7 +215,8 @@ class Error:
 def recall_error(r: Floats, theta: Floats, gamma: Floats) -> Error:
     """Return the error of R@1,theta at true IoU r, if IoUs are seen with noise of standard deviation gamma > 0.
 
-    The noise is Gaussian, and the arguments broadcast. If r is on the threshold, half of the draws fall below it:
+    R@1,theta is 1 if the first prediction's IoU is at least theta, otherwise 0. The noise is Gaussian, and the
+    arguments broadcast. If r is on the threshold, half of the draws fall below it:
 
     >>> recall_error(np.array(0.5), np.array(0.5), np.array(0.1))
     Error(squared_bias=array(0.25), variance=array(0.25), mse=array(0.5))
@@ -226,13 +230,15 @@ def recall_error(r: Floats, theta: Floats, gamma: Floats) -> Error:
 def axiou_error(gamma: Floats) -> Error:
     """Return the error of AxIoU@1, if IoUs are seen with Gaussian noise of standard deviation gamma.
 
-    It does not depend on the true IoU.
+    AxIoU@1 is the IoU of the first prediction. Its error does not depend on the true IoU.
     """
     return Error(np.zeros(np.shape(gamma)), np.asarray(gamma**2), np.asarray(gamma**2))
 
 
 def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
     """Compute the errors of R@1 and AxIoU@1 for true IoUs r from 0 to 1, if IoUs are measured with Gaussian noise.
+
+    R@1 is 1 if the first prediction's IoU r is at least theta, otherwise 0. AxIoU@1 is r itself.
 
     There is a row for each standard deviation gamma of the noise, measure and r. R@1 is computed at each of `thetas`;
     AxIoU@1 has no theta. `steps` is the number of values of r.
@@ -249,6 +255,8 @@ def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = 
 
 def closed_forms_over_theta(rs: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
     """Compute the errors of R@1 and AxIoU@1 for thresholds theta from 0 to 1, if IoUs are measured with Gaussian noise.
+
+    R@1 is 1 if the first prediction's IoU r is at least theta, otherwise 0. AxIoU@1 is r itself.
 
     There is a row for each standard deviation gamma of the noise, true IoU in `rs`, and theta. The error of AxIoU@1 is
     the same at every theta and r. `steps` is the number of values of theta.

@@ -65,7 +65,7 @@ class Scored:
     videos: Path | None
 
     def choices(self, **more: object) -> dict[str, object]:
-        """Return what the numbers depend on: preset, options, number of queries, systems, and the entries of `more`."""
+        """Return what a study's results depend on: preset, options, number of queries, systems, and all of `more`."""
         return {
             "preset": self.settings.preset,
             "options": self.settings.changed,
@@ -294,6 +294,9 @@ def axioms_study(
 ) -> Study:
     """Test measures against the axioms INV-k and MON-k of the AxIoU paper, on all short lists of predictions.
 
+    INV-k: replacing a prediction by another does not change the value if neither is better than those before it. MON-k:
+    the value rises if the new one is better than the old one and all before it.
+
     For each broken axiom there is a shortest counterexample. `measures` defaults to all of the preset. `longest` is the
     largest number of predictions in a list.
     """
@@ -325,6 +328,8 @@ def theory_study(
     rs: Sequence[float] = DEFAULT_MU,
 ) -> Study:
     """Compute squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise in IoU, in closed form.
+
+    R@1,theta is 1 if the first prediction's IoU is at least theta, otherwise 0. AxIoU@1 is this IoU itself.
 
     `gammas` are the standard deviations of the noise. With `over="r"` there is a curve over the true IoU r for each of
     `thetas`. Otherwise there is a curve over theta for each true IoU in `rs`.

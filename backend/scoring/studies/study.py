@@ -35,7 +35,7 @@ class SystemValues:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One table of results.
+    """The results of one study of measures, as a table.
 
     All `rows` have the same columns. An undefined value is None, and its `reason` says why. `choices` are what the
     numbers depend on: preset, options, queries, systems, seed and the like.

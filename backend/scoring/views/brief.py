@@ -106,7 +106,7 @@ def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
 
 
 def _shares(shares: Mapping[str, float]) -> str:
-    """Return a text with the share of each run; of many runs, only the lowest and the highest share."""
+    """Return run names with their shares as text, the lowest first; of many runs, only the lowest and the highest."""
     texts = [f"{name} {_percent(share)}" for name, share in sorted(shares.items(), key=lambda item: item[1])]
     return ", ".join(texts) if len(texts) <= _RUNS else f"{texts[0]} to {texts[-1]}"
 

@@ -49,7 +49,7 @@ def outcomes(summary: Mapping[str, Any]) -> Table:
 
 
 def percent(cell: Cell) -> str:
-    """Return a cell's `share` as text in percent, such as `12.5%`; `-` if it has none."""
+    """Return the share that a table's cell holds as text in percent, such as `12.5%`; `-` if it holds none."""
     return "-" if cell.share is None else f"{cell.share:.1%}"
 
 

@@ -275,8 +275,8 @@ def _runs(rows: Sequence[Row]) -> list[Mapping[str, Any]]:
 def _among(rows: Sequence[Row], split: str, part: Summary) -> list[bool]:
     """Return for each row whether it can have the best value in a split.
 
-    Only means over the same queries can be compared. So the rows are those of the most common set of queries. Upper
-    bounds are left out.
+    Only means over the same queries can be compared. So a row can have the best one only if its means are over
+    the most common set of queries. Upper bounds cannot have it.
     """
     queries: list[Hashable | None] = []
     sizes = []

@@ -111,10 +111,11 @@ _NOTES = {
 
 
 def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: Shown = PLAIN) -> Table:
-    """Return a table of one breakdown: each group, how many of its queries count, and each run's mean.
+    """Return a table of groups of queries: how many queries of a group count, and each run's mean in it.
 
-    The mean is of the measure `key`, such as `ndcg@20,0.5`; None takes the summary's main one (`focus`). Cells have
-    bars relative to the best mean of the table.
+    `by` is the property that defines the groups, such as `duration`. The mean is of the measure
+    `key`, such as `ndcg@20,0.5`; None takes the summary's main one (`focus`). Cells have bars relative to the best mean
+    of the table.
     """
     focus = summary["focus"] if key is None else key
     runs = summary["runs"]
@@ -146,9 +147,10 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
 
 
 def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table:
-    """Return a table of one breakdown that fits a page.
+    """Return a table of each run's mean in groups of queries, narrow enough for a page.
 
-    Its rows are the groups, or the runs if there are more runs than groups.
+    `by` is the property that defines the groups, such as `duration`, and `key` the measure, such as `ndcg@20,0.5`; None
+    takes the main one. The rows are the groups, or the runs if there are more runs than groups.
     """
     table = groups(summary, by, key)
     return table.turned() if len(summary["runs"]) > len(table.rows) else table
