@@ -323,7 +323,7 @@ class SourceRelease:
 
     @property
     def encoder(self) -> str:
-        """Identity of the encoder of the candidate lists; the placeholder `imported` if the manifest states none."""
+        """The text that identifies the encoder (text model) of the candidate lists; `imported` if none is stated."""
         return self.manifest.encoder or ENCODER
 
 

@@ -77,7 +77,7 @@ def note_used(db: Database, exam_id: int, *, at: float) -> None:
 
 
 def batches(db: Database, exam_id: int) -> list[BatchId]:
-    """Return the batches that contain pairs of an exam."""
+    """Return the batches (groups of pairs handed out together) that contain pairs of an exam."""
     rows = db.conn.execute(
         "SELECT DISTINCT p.batch_id FROM exam_item i JOIN pair p USING (pair_id) "
         "WHERE i.exam_id = ? AND p.batch_id IS NOT NULL",

@@ -148,7 +148,7 @@ _PROMISING = 30
 
 
 def unevenness(counts: Iterable[int]) -> int:
-    """Return the sum of the squared counts of each grade; for the same number of items, a smaller sum is more even.
+    """Return how unevenly grades occur, as the sum of their squared counts; smaller is more even for equal totals.
 
     >>> unevenness([2, 2, 2]) < unevenness([3, 2, 1]) < unevenness([6, 0, 0])
     True
