@@ -198,7 +198,7 @@ def _add_queries(
 
 
 def _captions(db: Database) -> dict[int, list[tuple[int, str]]]:
-    """Return the (caption id, text) of all captions by moment id, published captions first."""
+    """Return the (caption id, text) of all captions by moment id: first published captions, then rewritten ones."""
     captions: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for caption in (*corpus.published_captions(db), *captions_rows.rewritten_captions(db)):
         captions[caption.moment_id].append((caption.caption_id, caption.text.strip()))
