@@ -153,7 +153,7 @@ def query_of(db: Database, pair_id: PairId) -> QueryId | None:
 
 
 def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[PairKey, QueryId, str]]:
-    """Return, by pair id, the (key in the browser, query id, query text) of each given pair."""
+    """Return, by pair id, the (name in the browser, query id, query text) of each given pair."""
     ids = json.dumps(list(pair_ids))
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text FROM pair p JOIN query q USING (query_id) "

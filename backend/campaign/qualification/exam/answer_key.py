@@ -10,8 +10,8 @@ get the same key.
 Answers about open pairs can also become judgements. They must be from a first attempt that was handed in, and given
 before any explanation. Answers of leads never become judgements. Each pair takes at most two answers, because its first
 round has two seats. `rules.marking.spread` chooses whose answers, without looking at any grade. Then the consensus rule
-derives the final grade of the pair from its grades, as usual. Such a judgement keeps the time of its answer; its event
-key begins with `FROM_EXAM`.
+derives the final grade of the pair from its grades, as usual. Such a judgement keeps the time of its answer. Its event
+key, which identifies the key press, begins with `FROM_EXAM`.
 """
 
 from collections import Counter, defaultdict

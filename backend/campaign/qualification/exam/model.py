@@ -73,7 +73,8 @@ class ExamPhase(StrEnum):
 class ExamScore:
     """The result of an exam attempt, as its annotator sees it.
 
-    `missed` counts the answers that differ from the right grade by more than the tolerance.
+    `missed` counts the answers that differ from the right grade by more than the tolerance. To pass, at most
+    `most_missed` percent of the answers may do so.
     """
 
     answers: int

@@ -1,7 +1,7 @@
 """Read each annotator's progress and results in the exam; let them retake it or work without it.
 
 All results are computed from attempts, answers and the retakes and exemptions that leads granted. *Reads* exams,
-attempts, answers, waivers, annotator. *Writes* exam_ruling, events.
+attempts, answers, waivers (granted retakes and exemptions), annotator. *Writes* exam_ruling, events.
 """
 
 from collections import Counter

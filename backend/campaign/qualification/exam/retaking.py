@@ -87,7 +87,10 @@ def add_items(db: Database, person: Person, exam: Exam, number: int, *, now: flo
 def _draw(
     db: Database, exam: Exam, me: AnnotatorId, settled: Sequence[KnownPair], *, seed: int
 ) -> list[KnownPair] | None:
-    """Draw the items of a retake; None if it asks the exam's original items."""
+    """Draw the pairs of an annotator's retake; None if it asks the exam's original items.
+
+    `settled` are the pairs with a final grade that may be drawn, besides those of the exam.
+    """
     items, seen = exams.items(db, exam.exam_id), attempts.seen_pairs(db, me)
     keyed = [(item, item.right) for item in items if item.right is not None and not item.blocked]
     exam_pairs = [KnownPair(item.pair_id, right, item.query_id) for item, right in keyed if not item.alternate]

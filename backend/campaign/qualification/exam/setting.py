@@ -233,7 +233,7 @@ def hold(
 def end(db: Database, by: Lead | Operator, purpose: ExamPurpose, *, now: float, replaced: bool = False) -> bool:
     """End the open exam or calibration round, and return whether there was one.
 
-    `replaced` says whether another exam takes its place; it is recorded in the event.
+    `replaced` says whether another exam or round takes its place; the event log records this.
     """
     exam_id = exams.end(db, at=now, purpose=purpose)
     if exam_id is not None:

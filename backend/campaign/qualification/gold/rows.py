@@ -124,7 +124,10 @@ def withdraw_all(db: Database) -> None:
 
 
 def next_at(db: Database, me: AnnotatorId) -> int | None:
-    """Return how many pairs an annotator must have been handed before the next gold question; None if not set."""
+    """Return after how many pairs an annotator gets the next gold question; None if none is planned.
+
+    All pairs that were handed to the annotator so far count.
+    """
     row = db.conn.execute("SELECT next_at FROM gold_rhythm WHERE annotator_id = ?", [me]).fetchone()
     return row[0] if row else None
 

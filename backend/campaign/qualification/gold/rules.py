@@ -103,8 +103,8 @@ def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool)
     level, they are paused. If it is below the warning level, they are warned, and from then on only newer answers
     count.
 
-    An annotator who was warned and is below the warning level again is paused. But if a full window of answers since
-    the warning reached that level, they are only warned again.
+    An annotator who was warned before, and is below the warning level again, is paused. They are only warned again if
+    their accuracy had recovered: some full window of answers since that warning reached the warning level.
 
     Args:
         within: whether each answer was within the tolerance, since the last consequence; the oldest first.

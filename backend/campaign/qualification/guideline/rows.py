@@ -196,7 +196,7 @@ def answer_owner(db: Database, event_key: str) -> tuple[int, AnnotatorId, int] |
 
 
 def add_answer(db: Database, practice_id: int, me: AnnotatorId, grade: int, event_key: str, *, at: float) -> None:
-    """Store a person's answer to a practice pair."""
+    """Store a person's answer to a practice pair; `event_key` identifies the key press."""
     db.conn.execute(
         "INSERT INTO practice_answer (practice_id, annotator_id, grade, answered_at, event_key) VALUES (?, ?, ?, ?, ?)",
         [practice_id, me, grade, at, event_key],

@@ -132,10 +132,10 @@ def _reword(
 
 
 def _notes(db: Database) -> set[str]:
-    """Return the lead's notes on example pairs that the guideline may translate.
+    """Return the leads' notes on example pairs for which the guideline may hold translations.
 
-    These are the notes of current examples, and notes of earlier examples that have a translation. A lead may choose an
-    earlier example again.
+    These are the notes on the current examples, and already translated notes on earlier examples. Those are kept
+    because a lead may choose an earlier example again.
     """
     grading = project_rows.grading(db)
     translated = {text for texts in grading.translations.values() for text in texts}

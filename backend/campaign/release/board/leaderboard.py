@@ -51,8 +51,8 @@ class Leaderboard:
 def truth_names(project: Project, by: Lead | Operator) -> list[str]:
     """Return the names of all ground truths that a project's runs can be scored against.
 
-    First come the project's own splits that have a query without pairs left to grade. Then come the truths of releases,
-    and then the stored truths.
+    First come the project's own splits, if at least one of their queries is completely graded. Then come the truths of
+    releases, and then the stored truths.
     """
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:

@@ -32,7 +32,7 @@ class Shelf(StrEnum):
 
     @property
     def value_column(self) -> str:
-        """The column that only this table has: `relevance` for truths, `score` for runs."""
+        """The column that only one of the two tables has: `relevance` in that of truths, `score` in that of runs."""
         return "relevance" if self is Shelf.TRUTHS else "score"
 
 
@@ -129,7 +129,7 @@ def _stored(db: Database, shelf: Shelf, name: str) -> str:
 def load(db: Database, shelf: Shelf, name: str) -> Spans | None:
     """Return the stored truth or run of this name; None if there is none.
 
-    Later error messages about it use this name in place of a file name.
+    Error messages about it show this name where they would name a file.
 
     Raises:
         ProjectError: the arrays are damaged in the database.

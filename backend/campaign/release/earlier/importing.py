@@ -125,7 +125,7 @@ def take(
 
 
 class _Import:
-    """One import of an earlier campaign, inside its database transaction."""
+    """A running import of an earlier campaign's judgements into a project, inside one database transaction."""
 
     def __init__(
         self, project: Project, db: Database, campaign: EarlierCampaign, now: float, progress: Progress | None
@@ -136,7 +136,7 @@ class _Import:
         self.described = {pair.pair_id for pair in campaign.pairs}
 
     def clashes(self) -> Iterator[Problem]:
-        """Yield a problem for each contradiction between the imported files and the project."""
+        """Yield a problem for each contradiction between the files of the earlier campaign and the project."""
         file = self.campaign.raw_file
         judged = earlier.judged_pairs(self.db)
         for grade in self.campaign.grades:
@@ -294,7 +294,10 @@ class _Import:
             )
 
     def _counted(self, step: str, rows: Iterable[_Row], total: int) -> Iterator[_Row]:
-        """Yield the rows, and report progress after every 5000 rows."""
+        """Yield some rows unchanged, and report the progress of the import after every 5000 of them.
+
+        `step` names the step that uses the rows, and `total` is their number.
+        """
         for done, row in enumerate(rows):
             if self.progress and done % 5000 == 0:
                 self.progress(step, min(done, total), total)

@@ -41,8 +41,8 @@ class EarlierGrade(NamedTuple):
 class EarlierPair(NamedTuple):
     """One row of the file of pairs; a field is None if the file does not state it.
 
-    `row` is the line in the file, from 1. `verdict` and `relevance` are texts as in the file; they are only compared
-    with the import's own results.
+    `row` is the line in the file, from 1. `verdict` (the outcome of grading) and `relevance` (the final grade) are
+    texts as in the file. The import computes both from the grades, and only counts where these texts differ.
     """
 
     row: int
@@ -89,8 +89,9 @@ class JudgementsReport:
     """Counts of what an import of judgements added, and of irregularities in its files.
 
     `renumbered` maps each worker whose id in the file is not their id in the project to their id in the project.
-    `pairs_known` pairs were in the project already. The counts of verdicts (`consensus`, `discarded`, `open`,
-    `adjudicated`) are about the pairs that the raw annotations grade.
+    `pairs_known` pairs were in the project already. A verdict is the outcome of
+    grading. The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are about the pairs that the raw
+    annotations grade.
     """
 
     rows: int

@@ -32,7 +32,7 @@ OPEN = (Verdict.OPEN.value, None)
 
 @dataclass(frozen=True, slots=True)
 class AddedPairs:
-    """The pairs to store, and counts of the videos, moments, queries and batches that were added for them."""
+    """An earlier campaign's pairs to store, and counts of the videos, moments, queries and batches added for them."""
 
     pairs: list[NewPair]
     videos: int
@@ -44,7 +44,7 @@ class AddedPairs:
 
 
 def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair | None]) -> Iterator[Problem]:
-    """Yield a problem for each contradiction between the file of pairs and the project.
+    """Yield a problem for each contradiction between an earlier campaign's file of pairs and the project.
 
     `known` has the (query, moment) of each pair in the project, by pair id.
     """
@@ -198,7 +198,7 @@ def _add_queries(
 
 
 def _captions(db: Database) -> dict[int, list[tuple[int, str]]]:
-    """Return the (caption id, text) of all captions by moment id, published captions first."""
+    """Return the (caption id, text) of all captions by moment id: first published captions, then rewritten ones."""
     captions: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for caption in (*corpus.published_captions(db), *captions_rows.rewritten_captions(db)):
         captions[caption.moment_id].append((caption.caption_id, caption.text.strip()))

@@ -25,7 +25,8 @@ from backend.scoring.statistics.bootstrap import RESAMPLES
 def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
     """Return counts and statistics of a raw annotation CSV by name: grades, verdicts and inter-annotator agreement.
 
-    The consensus rule is applied, which derives each pair's final grade from its grades.
+    A verdict is the outcome of grading a pair. The consensus rule derives it, and the final grade, from the pair's
+    grades.
 
     Args:
         file: the CSV.
@@ -38,9 +39,9 @@ def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
 
 
 def read_raw_file(file: Path, scale: str | None) -> tuple[RawAnnotations, int, Rounding]:
-    """Return a file's annotations, and the tolerance and rounding of the scale.
+    """Return the grades in a raw annotation CSV, and the tolerance and rounding of the scale.
 
-    Without `scale`, it is the scale of TVR-Ranking.
+    `scale` is the name of a scale or the path of a scale file; None stands for the scale of TVR-Ranking.
     """
     if scale is None:
         return read_raw(file_bytes(file), file.name), PUBLISHED_TOLERANCE, Rounding.HALF_UP

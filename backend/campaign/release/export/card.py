@@ -270,7 +270,7 @@ def _terms(terms: Terms) -> str:
 
 
 def _captions(contents: Contents) -> str:
-    """Return the card's section about the kind of captions, and how rewriting changed them (the paper's Table 3)."""
+    """Return the card's section that says whether captions were rewritten, and what changed (the paper's Table 3)."""
     changes, undescribed = contents.rewriting, contents.undescribed
     undescribed_note = (
         f"\nMoments that nobody described: {undescribed:,}; their captions are null.\n" if undescribed else ""

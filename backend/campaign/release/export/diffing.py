@@ -149,7 +149,7 @@ def _manifest(files: ReleaseFiles) -> _Manifest:
 
 
 def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
-    """Return the verdict and the grades of every pair of a release, by moment.
+    """Return the verdict (outcome of grading) and the grades of every pair of a release, by query and moment.
 
     The dict is empty if the files lack the columns that ReelRank's own releases have.
     """

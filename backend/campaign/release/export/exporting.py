@@ -93,7 +93,7 @@ and no line.
 def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
     """Return the files of an export in the format of QVHighlights, by name.
 
-    Moments of relevance `threshold` or more become windows.
+    A query's moments of relevance `threshold` or more become its windows, which are its relevant spans of video.
     """
     return {
         f"{split.value}.jsonl": b"".join(
@@ -233,7 +233,8 @@ def export_form(
         out: folder to make; it must not exist, or be empty.
         form: `trec`, `parquet` or `qvhighlights`.
         options: what the release includes.
-        threshold: for QVHighlights: the lowest relevance of a window; None takes the second-best grade, but at least 1.
+        threshold: for QVHighlights: the relevance from which a moment counts as relevant; None takes the second-best
+            grade, but at least 1.
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
@@ -311,7 +312,7 @@ def _training(
 def _manifest(contents: Contents, form: ReleaseForm, level: int, part: Path) -> bytes:
     """Return the manifest of an export, with the format and the SHA-256 of each file in the folder `part`.
 
-    `level` is the lowest relevance of a window, for QVHighlights.
+    `level` is the relevance from which a moment counts as relevant; only the format of QVHighlights uses it.
     """
     files = sorted(path for path in part.rglob("*") if path.is_file())
     hashes = {file.relative_to(part).as_posix(): file_sha256(file) for file in files}

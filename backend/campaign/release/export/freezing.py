@@ -1,5 +1,7 @@
 """Make a release: graded truth, pseudo training sets, raw annotations and a manifest with hashes.
 
+A pseudo training set has ungraded queries with their most similar moments.
+
 *Reads* everything in one snapshot; every format of a release is written from the result of `read`. *Writes* one folder
 (complete or not at all), a release row and an event.
 
@@ -312,6 +314,8 @@ def write_pseudo_train(
     progress: Progress | None = None,
 ) -> list[Path]:
     """Write only the pseudo training sets, one file `train_topNN.json` per size; for the command line.
+
+    Such a set has the training queries, which nobody grades, each with its most similar moments.
 
     Args:
         project: the project.

@@ -94,8 +94,9 @@ def import_release(
     Args:
         path: the folder or zip of the release.
         folder: the folder of the new project.
-        encoder: name of the project's encoder, used if the release names no known one; None for the default encoder.
-        kind: the kind of that encoder.
+        encoder: name of the project's encoder (the model that compares texts), used if the release names no known one;
+            None for the default encoder.
+        kind: `sup`, `unsup` or `minilm`, the kind of that encoder; None to derive it from the name.
         now: seconds since 1970.
         progress: called with (name of the step, steps done, all steps).
 

@@ -42,7 +42,7 @@ class ReleaseOptions:
     Attributes:
         adjudicated: whether pairs whose relevance a lead decided are in the truth.
         unfinished: whether queries are included that still have pairs to grade.
-        with_published: whether published captions are included, in their own field.
+        with_published: whether the corpus's published captions are included too, in their own field, besides rewrites.
     """
 
     adjudicated: Adjudicated = Adjudicated.INCLUDE

@@ -22,9 +22,19 @@ LONGEST_REASON = 500
 def remove_release(
     project: Project, by: Lead | Operator, name: str, confirmation: str, reason: str, *, now: float
 ) -> None:
-    """Read two releases, each given as (path, name to show), and return what `read` returns for each.
+    """Remove a release from the list of stored releases, and delete its zip unless another release has the same file.
 
-    `progress` is called with (name of the step, steps done, all steps).
+    Args:
+        project: the project.
+        by: the person who removes it.
+        name: the name of the release.
+        confirmation: the name once more, as typed by the person.
+        reason: why it is removed; this stays on record.
+        now: seconds since 1970.
+
+    Raises:
+        ProjectError: there is no such release, the names differ, the reason is blank or too long, or the zip cannot be
+            deleted. In the last case, the release is off the list all the same.
     """
     with writing(project.store) as db:
         existing = releases.all_releases(db)

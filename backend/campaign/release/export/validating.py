@@ -220,7 +220,10 @@ class _Validation:
         return durations
 
     def _queries(self, name: str, kind: type[_AnyMoment]) -> Queries[_AnyMoment] | None:
-        """Return the queries of a file, and add its problems to the report; None if there is no such file."""
+        """Return the queries of a release's file, and add its problems to the report; None if there is no such file.
+
+        `name` is the name of the file, and `kind` the class of its moments (with or without a relevance).
+        """
         if name not in self.files.places:
             return None
         content = release_entries.read_queries(self.files.read(name), name, kind)
@@ -323,7 +326,7 @@ class SourceRelease:
 
     @property
     def encoder(self) -> str:
-        """Identity of the encoder of the candidate lists; the placeholder `imported` if the manifest states none."""
+        """The text that identifies the encoder (text model) of the candidate lists; `imported` if none is stated."""
         return self.manifest.encoder or ENCODER
 
 

@@ -77,7 +77,7 @@ def note_used(db: Database, exam_id: int, *, at: float) -> None:
 
 
 def batches(db: Database, exam_id: int) -> list[BatchId]:
-    """Return the batches that contain pairs of an exam."""
+    """Return the batches (groups of pairs handed out together) that contain pairs of an exam."""
     rows = db.conn.execute(
         "SELECT DISTINCT p.batch_id FROM exam_item i JOIN pair p USING (pair_id) "
         "WHERE i.exam_id = ? AND p.batch_id IS NOT NULL",
@@ -165,7 +165,7 @@ def weakness_on_record(db: Database, exam_id: int) -> tuple[list[str], str] | No
 
 
 def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
-    """Add an item that is asked only in retakes to an exam, and return its id."""
+    """Add to an exam an item that is asked only in retakes, and return its id."""
     return insert_returning_id(
         db,
         "INSERT INTO exam_item (exam_id, pair_id, right_grade, alternate) VALUES (?, ?, ?, 1) RETURNING item_id",

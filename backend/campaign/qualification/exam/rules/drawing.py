@@ -148,7 +148,7 @@ _PROMISING = 30
 
 
 def unevenness(counts: Iterable[int]) -> int:
-    """Return the sum of the squared counts of each grade; for the same number of items, a smaller sum is more even.
+    """Return how unevenly grades occur, as the sum of their squared counts; smaller is more even for equal totals.
 
     >>> unevenness([2, 2, 2]) < unevenness([3, 2, 1]) < unevenness([6, 0, 0])
     True
@@ -159,9 +159,10 @@ def unevenness(counts: Iterable[int]) -> int:
 def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: int) -> list[QueryId]:
     """Choose the queries of an exam so that its right grades occur as equally often as possible.
 
-    The exam gets as many items as possible, so queries with more pairs come first; at most `pairs` of each count. Among
-    queries with equally many pairs, the most even combination is chosen. All combinations are compared if there are at
-    most `SETS`. Otherwise a local search replaces one query at a time, for as long as this helps.
+    The exam gets as many items as possible, so queries with more pairs come first. Of each query, at most `pairs` pairs
+    are counted. Among queries with equally many pairs, the most even combination is chosen. All combinations
+    are compared if there are at most `SETS`. Otherwise a local search replaces one query at a time, for as long as this
+    helps.
 
     Args:
         stock: how many pairs of each relevance (final grade) each query has.

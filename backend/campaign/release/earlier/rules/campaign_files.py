@@ -136,7 +136,11 @@ class _Reading:
     def _split(
         self, data: bytes, required: Sequence[str], optional: Sequence[str], *, may_be_empty: bool = False
     ) -> bool:
-        """Split the file into its columns, and return whether that was possible."""
+        """Split the bytes of a CSV file into columns, and return whether that was possible.
+
+        The file must have the `required` columns, and may have the `optional` ones. With `may_be_empty`, it need not
+        have rows.
+        """
         try:
             self.table = read_csv(data, self.file, required, optional, numbers=_NUMBERS, may_be_empty=may_be_empty)
         except InputError as error:
@@ -207,7 +211,10 @@ class _Reading:
                 )
 
     def _pair_rows(self, durations: Sequence[float | None]) -> Iterator[EarlierPair]:
-        """Yield the rows that are valid and do not contradict an earlier row; add problems for the others."""
+        """Yield the valid rows of the file of pairs that contradict no earlier row; add problems for the others.
+
+        `durations` has the video's duration in seconds as each row states it; None where it states none.
+        """
         spans: Iterable[tuple[float | None, float | None]]
         if "timestamp" in self.table.columns:
             stamps = self._column("timestamp", _span, "[start, end] in seconds", needed=True)
@@ -290,9 +297,10 @@ class _Agreement:
             yield f"video {pair.span[0]!r} lasts {duration_s} s here, but {first[0]} s in row {first[1]}"
 
     def _differs(self, key: tuple[object, ...], value: object, row: int) -> tuple[object, int] | None:
-        """Return the (value, row) first given for this key, if `value` differs from it; otherwise None.
+        """Return the first (value, row) given for a key, if that value differs from `value`; otherwise None.
 
-        A key that is new is remembered with its value and row.
+        A key says what the value is about, such as the split of a query. A new key is remembered with its value and
+        row.
         """
         first = self._first.setdefault(key, (value, row))
         return first if first[0] != value else None

@@ -175,9 +175,10 @@ def _decided(
 def summarise(
     raw: RawAnnotations, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP
 ) -> GradeSummary:
-    r"""Return verdicts, relevances, agreement and irregularities of a raw annotation file.
+    r"""Return counts of verdicts, relevances and irregularities of a raw annotation file, and its agreement.
 
-    The docstring of this module says how the file is read.
+    A verdict is the outcome of grading a pair, such as consensus. The docstring of this module says how the file
+    is read.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\np2,ann,0\np2,bob,2\n", "raw.csv")
     >>> found = summarise(raw)

@@ -18,7 +18,9 @@ Span = tuple[str, float, float]
 
 @dataclass(slots=True)
 class SpanFaults:
-    """A checker of moments. It checks each distinct moment once, because training sets repeat moments.
+    """A checker of a release's moments: whether their videos exist, and their times are possible.
+
+    It checks each distinct moment once, because training sets repeat moments.
 
     `_known` has the faults of the moments checked so far.
     """

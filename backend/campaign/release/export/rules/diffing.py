@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSpan:
-    """The verdict and the grades of a pair in the files of a release; empty where the files do not state them."""
+    """The verdict (outcome of grading) and the grades of a released pair; empty where the files do not state them."""
 
     pair_id: str
     verdict: str = ""

@@ -134,8 +134,8 @@ def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
 def pair_columns(with_published: bool, pooled: bool) -> tuple[str, ...]:
     """Return the names of the columns of `raw_query_moment_pair.csv`.
 
-    `with_published` adds a column for the published caption. `pooled` adds a column for the sources that found the
-    candidates, such as the runs of systems.
+    `with_published` adds a column for the published caption, which the corpus had before captions were rewritten.
+    `pooled` adds a column for the sources that found the candidates, such as the runs of systems.
     """
     return (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()), *(("sources",) if pooled else ()))
 

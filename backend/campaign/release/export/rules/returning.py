@@ -130,7 +130,9 @@ def weighted(training: Queries[Moment]) -> Iterator[list[Weighted]]:
 
 
 def parse_encoder(identity: str | None) -> tuple[str, str, str] | None:
-    """Return the (name, kind, number type) in an encoder's identity; None if the text is not such an identity.
+    """Return (name, kind, number type) from the text that identifies an encoder; None for any other text.
+
+    An encoder is a model that turns sentences into vectors. The number type is that of the vectors' computation.
 
     >>> parse_encoder("minilm kind=minilm tokens=256 weights=53aa files=09fe")
     ('minilm', 'minilm', 'fp32')
