@@ -32,7 +32,10 @@ class SentFile(msgspec.Struct):
 
 
 class Me(msgspec.Struct):
-    """Who a token acts for, and what it may do."""
+    """The person for whom a personal token acts, and what the token may do.
+
+    `name` and `role` are the person's, `token` is the name of the token, and `expires_at` is in seconds since 1970.
+    """
 
     name: str
     role: str
