@@ -25,7 +25,7 @@ SentFile = Path | str
 
 
 class Needs(StrEnum):
-    """Who may call an operation, for use in documentation.
+    """Who may call an operation (a method of `Campaign`), for use in documentation.
 
     The check itself is made by the functions that the operation calls.
     """
