@@ -1,4 +1,6 @@
-"""Training utilities: read the negatives of `reelrank mvmr negatives`, and compute the CroCs loss.
+"""Train a system for video moment retrieval: read wrong answers for queries, and compute the CroCs loss.
+
+`reelrank mvmr negatives` writes the wrong answers (negatives).
 
 A potential negative of a query is a video that may serve as a wrong answer to it (equation 1). A weak negative is any
 potential negative. A strong negative is drawn at random with the probabilities p' (equations 2 and 3).
@@ -87,8 +89,8 @@ def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tup
 
     The mask is False where a row has no further column with a weight above 0.
 
-    Each item gets an exponential waiting time with its weight as the rate, and the shortest times are drawn. This is
-    the same as drawing one by one by weight; an item of weight 0 is never drawn.
+    Each entry of a row gets a random waiting time, exponentially distributed with its weight as the rate. The columns
+    with the shortest times are drawn. This equals drawing one by one by weight; weight 0 is never drawn.
     """
     rings = torch.empty_like(weights).exponential_(generator=generator) / weights
     first = rings.masked_fill(weights == 0, torch.inf).topk(count, dim=1, largest=False)
@@ -100,7 +102,8 @@ class Negatives:
     """The negatives (wrong videos for queries) that `reelrank mvmr negatives` wrote into a folder.
 
     Attributes:
-        query_ids: `VIDEO#N` of each query, in the order of the distributions' rows or columns.
+        query_ids: the id of each query, such as `VIDEO#N` for sentence N (from 0) about a video, in the order of the
+            distributions' rows or columns.
         queries: the texts of the queries.
         videos: the names of the videos, in the order of the distributions' rows or columns.
         own: the index in `videos` of each query's own video, int64 `(queries,)`.

@@ -1,11 +1,11 @@
 """The Python interface for programs: score runs, and operate an annotation campaign.
 
-Scripts use it through the package `reelrank`, whose class `Campaign` has an operation of a campaign as each of its
-methods. They are listed in the module `campaign` of this package.
+Scripts import the class `Campaign` from the package `reelrank`. Each of its methods is one operation on a campaign, and
+the module `campaign` of this package lists them.
 
-For what `Campaign` does not offer, call the functions of the features themselves, such as
-`backend.campaign.review.adjudicating.adjudicate`. They take the project that `open_project` returns. See
-docs/concepts.md for a map of the features.
+For what `Campaign` does not offer, call other functions of `backend`, such as
+`backend.campaign.review.adjudicating.adjudicate`. They take the project that `open_project` returns. docs/concepts.md
+says which package does what.
 
 Modules are imported when they are first used. So scoring imports no database, and opening a project loads no model.
 """

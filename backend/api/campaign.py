@@ -149,13 +149,13 @@ class Campaign:
 
     @classmethod
     def over(cls, transport: Transport) -> Self:
-        """Return the campaign that a transport reaches."""
+        """Return a `Campaign` whose methods call their operations through `transport`."""
         campaign = cls.__new__(cls)
         campaign.transport = transport
         return campaign
 
     def close(self) -> None:
-        """Close the project."""
+        """Close the project, or the connection to the server that runs it."""
         self.transport.close()
 
     def __enter__(self) -> Self:
@@ -210,10 +210,13 @@ class Campaign:
 
 
 class InThisProcess:
-    """Reaches a campaign by opening its folder in this process; satisfies `Transport`."""
+    """A way for scripts to reach a campaign: open its folder in this process. It satisfies `Transport`."""
 
     def __init__(self, folder: Path, person: str | None) -> None:
-        """Open the project as a person of it, or as the operator if `person` is None."""
+        """Open the project in a folder, to act in it as the person with the name `person`.
+
+        If `person` is None, act as the operator, who runs commands on the server and has no account.
+        """
         with _explained():
             from backend.campaign.setup.people.accounts import person_named
             from backend.campaign.setup.project.folder import open_project
@@ -235,7 +238,10 @@ class InThisProcess:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Raise an `ImportError` that says how to install the extra `app`, if the `with` block misses a module of it."""
+    """Turn an import error in the `with` block into one that says how to install ReelRank's extra `app`.
+
+    This applies only to modules of the extra, which is a group of optional dependencies.
+    """
     try:
         yield
     except ModuleNotFoundError as error:

@@ -25,7 +25,7 @@ SentFile = Path | str
 
 
 class Needs(StrEnum):
-    """Who may call an operation, for use in documentation.
+    """Who may call an operation (a method of `Campaign`), for use in documentation.
 
     The check itself is made by the functions that the operation calls.
     """
@@ -89,11 +89,11 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """The scores of one stored run, as an item of `runs` in `reelrank evaluate --json`.
+    """The scores of one stored run (ranked results of a system), as in `runs` of `reelrank evaluate --json`.
 
-    `queries` counts the queries of the ground truth that the run answers. `missing` are the numbers of those that it
-    lacks. `measures` maps keys such as `ndcg@10,0.5` to means over the queries. An `upper_bound` is a run that uses
-    information which no competing system has, such as the captions.
+    `queries` counts the queries of the ground truth that the run answers. `missing` has the numbers of the queries
+    that it does not answer. `measures` maps keys such as `ndcg@10,0.5` to means over the queries. An `upper_bound` is a
+    run that uses information which no competing system has, such as the captions.
     """
 
     name: str

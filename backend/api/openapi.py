@@ -23,13 +23,19 @@ _ABOUT_ME = "Return who the token acts for, and what it may do. `expires_at` is 
 
 
 class SentFile(msgspec.Struct):
-    """The answer to a file that was sent: `file` names it in the arguments of one call."""
+    """The server's answer to the upload of a file.
+
+    `file` is the name by which the arguments of one later call refer to the uploaded file.
+    """
 
     file: str
 
 
 class Me(msgspec.Struct):
-    """Who a token acts for, and what it may do."""
+    """The person for whom a personal token acts, and what the token may do.
+
+    `name` and `role` are the person's, `token` is the name of the token, and `expires_at` is in seconds since 1970.
+    """
 
     name: str
     role: str
@@ -42,7 +48,7 @@ class Me(msgspec.Struct):
 def arguments_of(operation: Operation) -> type[msgspec.Struct]:
     """Return the type of the JSON object with the arguments of an operation.
 
-    A file is a text in it, which names a file that was sent before.
+    An argument that takes a file is a text in this object: the name of a file that was uploaded before.
     """
     texts = described(operation)[1]
     fields: list[Any] = []
@@ -67,19 +73,25 @@ def described(operation: Operation) -> tuple[str, dict[str, str]]:
 
 
 def method_of(operation: Operation) -> str:
-    """Return the HTTP method of an operation: POST if it acts, GET if it only reads."""
+    """Return the HTTP method of an operation: POST if it changes the campaign, GET if it only reads."""
     return "POST" if operation.acts else "GET"
 
 
 def permission(operation: Operation) -> str:
-    """Return a sentence about the tokens that may call an operation. No token is the operator's."""
+    """Return a sentence that says which personal tokens may call an operation: whose, and with which scope.
+
+    Tokens belong to annotators and leads. The operator, who runs commands on the server, has none.
+    """
     who = "an annotator" if operation.needs is Needs.ANNOTATOR else "a lead"
     return f"This needs a token of {who}, with the scope `act`." if operation.acts else f"This needs a token of {who}."
 
 
 @cache
 def document(base: str = "") -> dict[str, Any]:
-    """Return the document as JSON would have it. `base` is the path of the server below which the app lies."""
+    """Return the OpenAPI document about all operations, as dicts and lists that can be written as JSON.
+
+    `base` is the part of the URL's path under which the server has the app, such as `/reelrank`; usually empty.
+    """
     results = {name: one.signature.return_annotation for name, one in OPERATIONS.items()}
     kinds = {name: kind for name, kind in results.items() if kind is not Path}
     types = [Refusal, SentFile, Me, *map(arguments_of, OPERATIONS.values()), *kinds.values()]
@@ -131,7 +143,11 @@ def document(base: str = "") -> dict[str, Any]:
 
 
 def _described(name: str, about: str, content: dict[str, Any], status: str = "200") -> dict[str, Any]:
-    """Return the entry of an operation, which answers with this content."""
+    """Return what the OpenAPI document says about one operation, without its arguments.
+
+    `name` is the operation, `about` its description, `content` describes the result, and `status` is the HTTP status
+    of a success.
+    """
     return {
         "operationId": name,
         "summary": about.partition("\n")[0],

@@ -58,7 +58,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class OverHttp:
-    """Reaches a campaign at the address of its server; satisfies `Transport`."""
+    """A way for scripts to reach a campaign: send HTTP requests to its server. It satisfies `Transport`."""
 
     def __init__(
         self, address: str, token: str, operations: Mapping[str, Operation], *, timeout_s: float, allow_http: bool
@@ -96,10 +96,11 @@ class OverHttp:
         return f"<{type(self).__name__} {self._address}>"
 
     def call(self, name: str, /, **arguments: Any) -> Any:
-        """Return the result of an operation.
+        """Call the operation of this name on the server, and return its result.
 
         Raises:
-            ReelRankError: as in this process, of the same class. `NotAllowed` also means that the token does not work.
+            ReelRankError: the operation failed; the class is the one that it raises without a server. `NotAllowed`
+                also means that the token does not work.
             ServerUnavailable: the server cannot be reached, or its answer cannot be used.
             ValueError: the server cannot use an argument.
         """
@@ -141,7 +142,7 @@ class OverHttp:
         return str(_decoded(answer, dict[str, str])["file"])
 
     def _saved(self, response: http.client.HTTPResponse) -> Path:
-        """Save an answer as a file, which lasts until `close`."""
+        """Save the body of a response as a file, and return its path; `close` deletes the file."""
         if self._downloads is None:
             self._downloads = tempfile.TemporaryDirectory(prefix="reelrank-")
         name = Path(response.headers.get_filename("") or "download").name
@@ -161,9 +162,10 @@ class OverHttp:
         data: bytes | IO[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> _Answer:
-        """Send a request, and return what `receive` makes of the response. One that only reads is sent up to 3 times.
+        """Send a request to the server, and return the result of `receive`, called with the response.
 
-        No error has the request in it, because that holds the token.
+        If the server does not answer a GET request, it is sent up to 3 times. `data` is the body of the request.
+        Errors do not contain the request, because it holds the token.
         """
         about = {"Accept": "application/json, */*", "User-Agent": f"reelrank/{__version__}", **(headers or {})}
         request = urllib.request.Request(f"{self._address}{path}", data, about, method=method)
@@ -186,7 +188,7 @@ class OverHttp:
             time.sleep(wait_s)
 
     def _error(self, answer: HTTPError) -> Exception:
-        """Return the exception that stands for an answer which is an error."""
+        """Return the exception to raise for a response of the server that reports an error."""
         with answer:
             try:
                 refusal = msgspec.json.decode(answer.read(_LONGEST_REFUSAL), type=Refusal)
@@ -227,7 +229,7 @@ def _decoded(answer: bytes, kind: Any) -> Any:
 
 
 def _in_query(value: object) -> object:
-    """Return an argument as a text of an address, or as a list of texts."""
+    """Return an argument in the form for the query part of a URL: True as `true`, and so on, also within lists."""
     if isinstance(value, list | tuple):
         return [_in_query(one) for one in value]
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else value

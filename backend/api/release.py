@@ -25,7 +25,7 @@ def preview_release(
     """Return which queries a release made now would include, and which it would leave out.
 
     Args:
-        adjudicated: whether pairs that a lead adjudicated are in the truth.
+        adjudicated: whether the ground truth has pairs whose relevance a lead decided.
         unfinished: whether queries with pairs that still wait for grades are included.
     """
     from backend.campaign.release.export import freezing
@@ -43,20 +43,20 @@ def make_release(
     unfinished: bool = False,
     with_published: bool = False,
 ) -> KeptRelease:
-    """Make a release in the format of TVR-Ranking, store it in the project as a zip, and return it as `releases` does.
+    """Make a release in the format of TVR-Ranking, store it in the project as a zip, and return its description.
 
     If the project already has a release with the same content, that release is returned.
 
     Args:
         name: its name; the next `release-N` if None.
         notes: notes to show with the name.
-        adjudicated: whether pairs that a lead adjudicated are in the truth.
+        adjudicated: whether the ground truth has pairs whose relevance a lead decided.
         unfinished: whether queries with pairs that still wait for grades are included.
         with_published: whether to add the captions as they were published, which may contain names of people.
 
     Raises:
         ProjectError: no query can be released, or the name is taken or invalid.
-        EncoderUnavailable: the encoder of the candidates cannot be found.
+        EncoderUnavailable: the sentence encoder that chose the candidates cannot be found.
     """
     from backend.campaign.release.export import freezing, kept_releases
 
@@ -103,7 +103,7 @@ def add_truth(project: "Project", by: Caller, file: SentFile, *, name: str | Non
 
 
 def truths(project: "Project", by: Caller) -> list[Kept]:
-    """Return the ground truths that were added by `add_truth`, as list entries.
+    """Return a description of each ground truth that was added by `add_truth`: its name, file, date and so on.
 
     Runs can also be scored against the project's own splits and releases; see `truth_names`.
     """
@@ -123,7 +123,7 @@ def truth_names(project: "Project", by: Caller) -> tuple[str, ...]:
 
 
 def remove_truth(project: "Project", by: Caller, name: str) -> Kept:
-    """Remove a stored ground truth, and return the entry that `truths` had for it.
+    """Remove a stored ground truth, and return the description that `truths` had of it.
 
     Args:
         name: its name.
@@ -145,7 +145,7 @@ def add_run(
     videos: SentFile | None = None,
     upper_bound: bool = False,
 ) -> Kept:
-    """Check a run file completely, and store it in the project, so that the leaderboard has it.
+    """Check a run (a file with a system's ranked moments for queries) completely, and add it to the leaderboard.
 
     Args:
         file: a run file of any format.
@@ -173,14 +173,14 @@ def add_run(
 
 
 def runs(project: "Project", by: Caller) -> list[Kept]:
-    """Return the stored runs, in the order in which they were added."""
+    """Return a description of each stored run (ranked results of a system), in the order in which they were added."""
     from backend.campaign.release.board.kept_runs import list_runs
 
     return list_runs(project, by)
 
 
 def remove_run(project: "Project", by: Caller, name: str) -> Kept:
-    """Remove a stored run, and return the entry that `runs` had for it.
+    """Remove a stored run (ranked results of a system), and return the description that `runs` had of it.
 
     Args:
         name: its name.
@@ -202,7 +202,7 @@ def leaderboard(
     k: Sequence[int] = (10, 20, 40),
     mu: Sequence[float] = (0.3, 0.5, 0.7),
 ) -> LeaderboardScores:
-    """Score every stored run that shares queries with a ground truth.
+    """Score every stored run (ranked results of a system) that shares queries with a ground truth.
 
     Args:
         truth: one of `truth_names`; the one that fits most of the stored runs if None.

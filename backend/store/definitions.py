@@ -107,9 +107,10 @@ def _table(sql: str) -> str:
 
 
 def _trigger(sql: str) -> Iterator[str]:
-    """Translate a trigger that refuses a change from SQLite to PostgreSQL.
+    """Yield the PostgreSQL statements that create the same trigger as an SQLite statement.
 
-    Its condition goes into a function, because the condition of a PostgreSQL trigger may not query other tables.
+    The trigger refuses changes of a table. Its condition goes into a function, because the condition of a PostgreSQL
+    trigger may not query other tables.
     """
     match = _TRIGGER.search(sql)
     if match is None:

@@ -51,7 +51,7 @@ class PostgresStore:
     """The database of one project in PostgreSQL. Threads of this process share its connections."""
 
     def __init__(self, address: str) -> None:
-        """Parse the address, without connecting yet.
+        """Prepare a store for the PostgreSQL database at an address; no connection is made yet.
 
         Raises:
             InputError: the address has a part that PostgreSQL does not know.
@@ -79,7 +79,7 @@ class PostgresStore:
 
     @property
     def place(self) -> str:
-        """The address, without its password."""
+        """The address of the database, without its password."""
         return hide_password(self.address)
 
     @property

@@ -251,9 +251,10 @@ class ReviewPage:
 class QueryReview:
     """One query in the leads' list, with counts of its pairs by state. An escalated pair waits for more grades.
 
-    `relevances` has the relevance of each handed-out pair in rank order, None if it has none yet. Pairs that came from
-    runs pooled later are left out. `speak` is how many of the lowest-ranked relevances decide whether another batch is
-    worth opening. A batch is a group of a query's pairs that is handed out together.
+    `relevances` has the relevance of each handed-out pair in rank order, None where there is none yet. Pairs that
+    were added later from runs (ranked results of systems) are left out. `speak` is how many of the lowest-ranked
+    relevances decide whether another batch is worth opening. A batch is a group of a query's pairs that is handed out
+    together.
     """
 
     query_id: QueryId

@@ -26,7 +26,7 @@ class Graded(Protocol):
 
     @property
     def similarity(self) -> float:
-        """The similarity of query and caption, a cosine."""
+        """The cosine similarity of two vectors: that of the query and that of the moment's caption."""
 
     @property
     def relevance(self) -> int | None:

@@ -32,8 +32,9 @@ def status_counts(project: Project, by: Lead | Operator) -> StatusCounts:
 def counts(store: Store, *, probes: bool = True) -> StatusCounts:
     """Return the numbers of videos, moments, captions, queries, pairs, judgements and so on, all read at one instant.
 
-    If the argument `probes` is False, the counts are those of a release. `pairs` and `judgements` then leave out the
-    pairs under `probes`. The key `descriptions` is missing, because accepted descriptions are captions already.
+    If the argument `probes` is False, the counts are those of a release. `pairs` and `judgements` then leave out probe
+    pairs, which are graded only to learn down to which rank grading is worthwhile. The result then has no key
+    `descriptions`, because accepted descriptions are counted as captions.
     """
     with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
@@ -64,7 +65,10 @@ def counts(store: Store, *, probes: bool = True) -> StatusCounts:
 
 @in_charge
 def in_use(project: Project, by: Lead | Operator) -> InUse:
-    """Return which optional parts of the campaign are in use, such as captions or gold questions."""
+    """Return which optional parts of the campaign are in use: captions, rewrites of them, descriptions, gold questions.
+
+    Gold questions are pairs with known grades, hidden in annotators' work to check their care.
+    """
     return query_rows.in_use(project.store.db)
 
 

@@ -82,7 +82,10 @@ CREATE INDEX agenda_order ON agenda (nearest DESC, position, batch_id);
 
 @migrations(transactional=False)
 def m002_campaign(db: SqliteDatabase) -> None:
-    """Add refusals to grade, grading times, batches that still need annotators, and earlier campaigns."""
+    """Add refusals to grade, grading times, batches that still need annotators, and data of earlier campaigns.
+
+    An earlier campaign consists of judgements that were made elsewhere and imported.
+    """
     # Recreating a table needs foreign keys switched off, which cannot be done inside a transaction. So this function
     # opens its own, and must check whether it ran already: it may have been cut off before it was recorded.
     if "repeat" in {column.name for column in db.table("seat").columns}:

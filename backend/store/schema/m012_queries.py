@@ -1,6 +1,7 @@
 """Allow queries without a caption, training queries with equal texts, batches of any size, and probes.
 
-A probe is a sample of a query's moments, graded to learn down to which rank grading is worthwhile.
+A batch is a group of a query's moments that is handed out for grading together. A probe is a sample of a query's
+moments, graded to learn down to which rank grading is worthwhile.
 """
 
 from backend.store.engine import SqliteDatabase

@@ -1,4 +1,7 @@
-"""Look up the notes of current judgements by pair. Looking them up by annotator took minutes in a large campaign."""
+"""Redefine the view of annotators' current notes on judgements, so that SQLite searches judgements by pair.
+
+Before, it searched all judgements of an annotator for each pair. This took minutes in a large campaign.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -18,5 +21,5 @@ CREATE VIEW standing_note AS
 
 @migrations()
 def m024_standing_note(db: SqliteDatabase) -> None:
-    """Look up the notes of current judgements by pair, not by annotator."""
+    """Redefine the view of current notes so that SQLite searches judgements by pair, not by annotator."""
     run(db, BY_PAIR)

@@ -1,4 +1,7 @@
-"""Add the rule that recommends when to open the next batch of a query, and the batches that leads declined."""
+"""Add the rule that recommends when to open the next batch of a query, and the batches that leads declined.
+
+A batch is a group of a query's candidates that is handed out for grading together.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -38,6 +41,9 @@ CREATE UNIQUE INDEX declined_standing ON declined_batch (query_id, number) WHERE
 
 @migrations()
 def m025_next_batch(db: SqliteDatabase) -> None:
-    """Add the rule that recommends when to open the next batch of a query, and the batches that leads declined."""
+    """Add the rule that recommends when to open the next batch of a query, and the batches that leads declined.
+
+    A batch is a group of a query's candidates that is handed out for grading together.
+    """
     run(db, NEXT_BATCH)
     forbid_changes(db, ("batch_rule",))

@@ -91,7 +91,10 @@ INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start
 
 @migrations(transactional=False)
 def m033_sources(db: SqliteDatabase) -> None:
-    """Record which sources found each candidate, and allow pairs without a similarity."""
+    """Record which sources (encoders or runs of search systems) found each candidate.
+
+    Candidates and pairs may then lack a similarity, because only an encoder of captions computes one.
+    """
     if "source" in db.table_names():
         return  # it ran before, but was cut off before it was recorded
 

@@ -1,4 +1,4 @@
-"""Number the answers to practice pairs, so that their order does not depend on SQLite's rowid."""
+"""Number the answers to the tutorial's practice pairs, so that their order does not depend on SQLite's rowid."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -23,6 +23,6 @@ SCHEMA_DIGEST = "ad9ac4a414f35a679a9be6be8a5f861fd89a221a77783a1991cf550007c44c8
 
 @migrations()
 def m038_practice_order(db: SqliteDatabase) -> None:
-    """Number the answers to practice pairs."""
+    """Give the answers to the tutorial's practice pairs a number, which keeps their order."""
     run(db, NUMBERED)
     forbid_changes(db, ("practice_answer",))

@@ -7,9 +7,11 @@ from backend.store.schema.running import migrations
 
 @migrations()
 def m043_video_names(db: SqliteDatabase) -> None:
-    """Normalise the names of videos to NFC. A name stays if another video already has its normalised form.
+    """Normalise the names of videos to composed Unicode (NFC).
 
-    `reelrank doctor` reports such pairs of names.
+    A name stays if another video already has its normalised form.
+
+    `reelrank doctor` reports two names that differ only in this way.
     """
     names = [row[0] for row in db.conn.execute("SELECT name FROM video")]
     db.conn.executemany(

@@ -290,7 +290,10 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
 
 
 def in_use(db: Database) -> InUse:
-    """Return which optional parts of the campaign are in use, such as captions or gold questions."""
+    """Return which optional parts of the campaign are in use: captions, rewrites of them, descriptions, gold questions.
+
+    Gold questions are pairs with known grades, hidden in annotators' work to check their care.
+    """
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM caption), EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
         "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "

@@ -20,7 +20,7 @@ class Home(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingEntry:
-    """The description of one setting, from which values are checked and pages and documents are made.
+    """The description of one setting, used to check its values, and to make pages and documents about it.
 
     - `key` is the name of the setting in its `home`, the place where it is stored.
     - `meaning` is a sentence that explains it. `default` is its default value, or None.

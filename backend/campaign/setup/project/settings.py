@@ -27,9 +27,9 @@ _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 class SettingInfo:
     """The description of a setting in `reelrank.toml`, attached to the field that holds its value.
 
-    A new file has `comment` above the setting, or `meaning` if `comment` is None. If `group` is True, a blank line
-    comes before the comment. If there is an `example`, a new file has it in a commented-out line. `SettingEntry`
-    explains `listed`, `label` and `operator_only`.
+    In a new `reelrank.toml`, `comment` stands above the setting, or `meaning` if `comment` is None. If `group` is True,
+    a blank line comes before it. An `example`, if there is one, is written into a line that is commented out.
+    `SettingEntry` explains `listed`, `label` and `operator_only`.
     """
 
     meaning: str

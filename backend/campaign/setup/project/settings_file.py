@@ -87,7 +87,9 @@ def why_read_only(folder: Path) -> str:
 
 
 def old_batch_size(folder: Path) -> int | None:
-    """Return the batch size that an old `reelrank.toml` sets; None if the file sets none. It is now in the database.
+    """Return the batch size that an old `reelrank.toml` sets; None if the file sets none.
+
+    The batch size is how many pairs of a query are handed out together. Today it is stored in the database.
 
     Raises:
         InputError: the value is not a batch size, or the file cannot be read as TOML.

@@ -163,8 +163,8 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
     """Run the function of a job, and record its progress and how it ended.
 
     Returns:
-        The `ReelRankError` that stopped the job, whose message its page shows. None if the job succeeded or was
-        cancelled. Any other error is raised.
+        The `ReelRankError` that stopped the job; the page of the job shows its message. None if the job succeeded or
+        was cancelled. An error of any other class is raised.
 
     Raises:
         StoreUnavailable: the end of the job cannot be recorded.

@@ -1,6 +1,7 @@
 """SQL for failed sign-ins, background jobs, and drafts (what people typed before their session ended).
 
-A counter of failed sign-ins has a kind, such as `name` or `address`, and the hash of its value.
+A counter of failed sign-ins belongs to a name or a network address, for example. It is stored with this kind (`name`
+or `address`) and a hash of the name or address.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +31,7 @@ def forget_failures(db: Database, *, until: float) -> None:
 def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
     """Return the failed sign-ins that each counter has, by kind of counter; counters without failures are left out.
 
-    `who` maps each kind of counter, such as `name` or `address`, to the hash of its value.
+    `who` maps each kind of counter, such as `name` or `address`, to the hash of that name or address.
     """
     counters = {}
     for kind, digest in who.items():
@@ -45,7 +46,7 @@ def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
 def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
     """Add one failed sign-in to a counter.
 
-    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    `kind` is, for example, `name` or `address`, and `who` the hash of that name or address.
     """
     db.conn.execute(
         "INSERT INTO sign_in_attempt (kind, who, failures, last_at) VALUES (?, ?, 1, ?) ON CONFLICT (kind, who) "
@@ -57,7 +58,7 @@ def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
 def drop_failures(db: Database, kind: str, who: str) -> None:
     """Reset a counter of failed sign-ins to zero.
 
-    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    `kind` is, for example, `name` or `address`, and `who` the hash of that name or address.
     """
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, who])
 
@@ -65,7 +66,7 @@ def drop_failures(db: Database, kind: str, who: str) -> None:
 def take_failure_back(db: Database, kind: str, who: str) -> None:
     """Subtract one from a counter of failed sign-ins, because an attempt that it counted has succeeded.
 
-    `kind` is, for example, `name` or `address`, and `who` the hash of its value.
+    `kind` is, for example, `name` or `address`, and `who` the hash of that name or address.
     """
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ? AND failures = 1", [kind, who])
     db.conn.execute("UPDATE sign_in_attempt SET failures = failures - 1 WHERE kind = ? AND who = ?", [kind, who])
