@@ -36,7 +36,7 @@ class Results:
 
 
 def table(results: Results) -> str:
-    """Return the rows of the table in docs/quality.md: the counts of outcomes for each module."""
+    """Return the rows of a table in docs/quality.md: how many mutants (small faults) had each outcome, by module."""
     rows = []
     for module, fates in sorted(results.fates.items()):
         counts = [fates.total() - fates["words"], *(fates[fate] for fate in FATES)]
