@@ -371,10 +371,10 @@ def agreement_intervals(project: Project, lead: Person, part: BoardPart, *, prog
 def cut_clips(
     project: Project, lead: Person, next_batches: bool, everything: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Cut the missing clips of pairs that wait for grades, as `reelrank clips` does.
+    """Cut the missing clips of pairs (each a query and a moment) that wait for grades, as `reelrank clips` does.
 
-    `next_batches` also includes the pairs of each query's next batch. `everything` includes the pairs of all
-    candidates.
+    `next_batches` also includes the pairs that each query gets next, once a lead opens its next batch. `everything`
+    includes the pairs of all candidate moments.
     """
     steps = steps_of(progress, CUTTING_CLIPS)
     return clips_outcome(
