@@ -1,1 +1,1 @@
-"""The Streamlit front end: sign-in, the annotators' pages such as the grading page, and the pages of leads."""
+"""The Streamlit front end: sign-in, the pages of annotators, who grade, and of leads, who run the campaign."""

@@ -1,4 +1,4 @@
-"""Assemble the ASGI app: Streamlit's pages, our routes, the check of every request's session, and the clip workers.
+"""Assemble the ASGI app: Streamlit's pages, our routes, the session check, and workers that cut clips.
 
 Start it with `python -m annotate_app` and the project's folder in `REELRANK_PROJECT`, as `reelrank serve DIR` does.
 Streamlit reads this file to find `app`. It also finds `.streamlit/config.toml` beside this file, whatever the working
@@ -64,7 +64,7 @@ videos: ClipWorker[ClipJob] = ClipWorker(cut_clip)  # its process starts when th
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Prepare the server before its first request, and stop its workers after the last one."""
+    """Prepare the server before its first request, and stop its background workers after the last request."""
     oidc.warn_if_incomplete()
     guard.shorten_download_errors()
     monitoring.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})

@@ -31,9 +31,9 @@ _KEPT = marked("Sign in again to go on where you were. What you typed is kept fo
 def page_for(person: Person | None) -> StreamlitPage:
     """Return the Streamlit page to show for the current request.
 
-    The front page `/` redirects to the main page of the user's role, with two exceptions. A lead goes to the page Set
-    up while nobody can grade in the project yet. An annotator goes to the page Describe if they are to describe videos
-    before they grade.
+    The front page `/` redirects to the main page of the user's role, with two exceptions. A lead, who runs the
+    campaign, goes to the page Set up while nobody can grade in the project yet. An annotator goes to the page Describe
+    if they are to describe videos before they grade.
     """
     role = None if person is None else person.role
     left_out = _left_out(person)

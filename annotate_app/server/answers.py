@@ -68,7 +68,7 @@ class SeenGuideline(RequestBody, kw_only=True):
 
 
 class ClipRoutes:
-    """Base of routes that send clips of a project.
+    """Base class for groups of routes that send clips of a project.
 
     `project` returns the open project and is called for each request. `clips` is the worker that cuts missing clips.
     `clock` returns seconds since 1970.
@@ -165,7 +165,9 @@ async def _wait_unless_gone(request: Request, future: asyncio.Future[Path]) -> N
 
 
 def check_clip(find: Callable[[], ClipJob]) -> tuple[ClipJob, bool]:
-    """Return a clip's job, as `find` returns it, and whether the clip's file exists.
+    """Return the description of a clip to cut (its job), and whether the clip's file exists already.
+
+    `find` is called to get the job.
 
     If the file exists, it is recorded as used now, so that it is not deleted as unused.
     """

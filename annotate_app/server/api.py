@@ -65,14 +65,14 @@ _REFERENCE = re.compile(r"([0-9a-f]{32})/([^/\\\0]+)")
 
 
 class Programs:
-    """Routes for programs: the owner of a token, the operations of a campaign, and the files that operations take."""
+    """Routes below /api/: they tell whose token a program has, run operations of a campaign, and store files for it."""
 
     def __init__(self, project: Callable[[], Project]) -> None:
         self._project = project
         self._long = asyncio.Semaphore(_MOST_LONG)
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes; the last one answers every address below /api/ that is not one of them."""
+        """Return the routes of this class; the last one answers any address below /api/ that has no other route."""
         return [
             Route("/api/me", self.me),
             Route("/api/openapi.json", self.openapi),
@@ -82,14 +82,17 @@ class Programs:
         ]
 
     async def me(self, request: Request) -> Response:
-        """Answer who the token acts for and what it may do. `expires_at` is in seconds since 1970."""
+        """Answer which user the request's token belongs to, and what the token may do.
+
+        `expires_at` is in seconds since 1970.
+        """
         token = token_of(request)
         return json_answer(
             Me(token.owner.name, token.owner.role.value, token.name, token.scope.value, token.expires_at)
         )
 
     async def openapi(self, request: Request) -> Response:
-        """Answer with the description of all this as an OpenAPI document."""
+        """Answer with an OpenAPI document, which describes all routes for programs."""
         return json_answer(document(base_path()))
 
     async def operation(self, request: Request) -> Response:
@@ -138,7 +141,10 @@ class Programs:
             return await asyncio.wrap_future(await run_in_threadpool(processes.alone, call, niceness=_NICENESS))
 
     async def file(self, request: Request) -> Response:
-        """Keep the body of the request for one call of an operation; answer with the text that names it there."""
+        """Store the request's body as a file for a later operation; answer with a reference to pass as its argument.
+
+        The reference can be used once.
+        """
         person, project = person_of(request), self._project()
         await run_in_threadpool(lead_of, project, person)
         name = nfc(request.path_params["name"])
@@ -187,9 +193,10 @@ async def _arguments(request: Request, operation: Operation) -> dict[str, Any]:
 
 @contextmanager
 def _sent_files(folder: Path) -> Iterator[Callable[[str], Path]]:
-    """Provide a function that returns a file which this person sent, by its name; delete these files afterwards.
+    """Provide a function that finds a file that a program sent earlier; delete the files it found afterwards.
 
-    The function raises a `ProjectError` if there is no such file.
+    The function takes the reference that the program got for the file, and returns the file's path. It raises a
+    `ProjectError` if there is no such file. `folder` holds the files of one user.
     """
     used: list[Path] = []
 
@@ -209,7 +216,7 @@ def _sent_files(folder: Path) -> Iterator[Callable[[str], Path]]:
 
 
 def _delete_unused(folder: Path) -> None:
-    """Delete the files that were sent long ago."""
+    """Delete files in `folder` that programs sent long ago for an operation that they never called."""
     for one in folder.glob("*/"):
         if one.stat().st_mtime < time.time() - _UNUSED_S:
             shutil.rmtree(one, ignore_errors=True)
@@ -240,7 +247,10 @@ def _result(project: Project, by: Caller, name: str, arguments: dict[str, Any]) 
 
 
 def result_apart(folder: Path, person: Person, scope: TokenScope, name: str, arguments: dict[str, Any]) -> bytes | Path:
-    """Call an operation in a process that has nothing open yet; see `_result`."""
+    """Open the project, call an operation, and return its result; for a process that has nothing open yet.
+
+    The result is JSON or the path of a file. `person` and `scope` are the owner and the scope of the token.
+    """
     project = open_project(folder)
     try:
         with limited_to(scope):

@@ -104,10 +104,10 @@ def _already(report: RegisterReport) -> list[str]:
 
 
 def _of_videos(report: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
-    """Return the tables of an outcome: refused files, damaged videos and new videos. Empty tables are left out.
+    """Return tables of refused files, damaged videos and new videos, after videos were read. Empty ones are left out.
 
-    A sentence with the number of refused files is added to `sentences`. `refused` is the heading of the column with
-    their names.
+    A sentence with the number of refused files is added to `sentences`. `refused` is the heading of the column with the
+    names of these files.
     """
     tables = []
     if report.problems:
@@ -140,7 +140,7 @@ def look_at_videos(
     *,
     progress: Progress,
 ) -> JobOutcome:
-    """Check the files of all videos; for videos in `accept` whose file has changed, accept the new content.
+    """Check the files of all videos, and accept a changed file for each video that `accept` names.
 
     `folder` is where to look for files that have moved.
     """
@@ -371,10 +371,10 @@ def agreement_intervals(project: Project, lead: Person, part: BoardPart, *, prog
 def cut_clips(
     project: Project, lead: Person, next_batches: bool, everything: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Cut the missing clips of pairs that wait for grades, as `reelrank clips` does.
+    """Cut the missing clips of pairs (each a query and a moment) that wait for grades, as `reelrank clips` does.
 
-    `next_batches` also includes the pairs of each query's next batch. `everything` includes the pairs of all
-    candidates.
+    `next_batches` also includes the pairs that each query gets next, once a lead opens its next batch. `everything`
+    includes the pairs of all candidate moments.
     """
     steps = steps_of(progress, CUTTING_CLIPS)
     return clips_outcome(

@@ -104,7 +104,7 @@ class _Broken(RequestBody, kw_only=True):
 
 
 class _Exam(RequestBody, kw_only=True):
-    """Body of POST /desk/exam: the step in the qualification exam, to start it, hand it in, or close its result."""
+    """Body of POST /desk/exam: whether to start the qualification exam, hand it in, or close its result."""
 
     act: ExamAct
 

@@ -83,7 +83,9 @@ def full_path(path: str) -> str:
 
 
 def moved_to(path: str, query: str) -> str | None:
-    """Return where the page that once had this address is now, with the query; None if no page ever moved from it.
+    """Return the new address of a page that was once at `path`; None if no page has moved from there.
+
+    `query` is the query string of the request, which is kept.
 
     >>> moved_to("/disagreements", "show=notes"), moved_to("/disputes", "show=notes"), moved_to("/exam", "trial=a")
     ('/disputes?show=notes', None, '/calibration?trial=a')

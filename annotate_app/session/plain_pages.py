@@ -1,6 +1,6 @@
 """Build the pages under /session/ as HTML without scripts: sign-in, invitation, account, language, error pages.
 
-On all of them, `error` is a message to show, and `status` the HTTP status.
+Functions that build a page share two parameters: `error` is a message to show, and `status` the HTTP status.
 """
 
 import re
@@ -187,7 +187,7 @@ def account_page(
 
 
 def _made_token(token: str) -> str:
-    """Return the token that was just made as HTML, or "" if none was."""
+    """Return HTML that shows a personal token just after it was made; "" if `token` is empty."""
     copy_now = tr("Copy the token now. It is not shown again.")
     return f'<div class="done" role="status">{copy_now}<output>{escape(token)}</output></div>' if token else ""
 
@@ -238,7 +238,7 @@ def _token_row(request: Request, token: PersonalToken, now: float) -> str:
 
 
 def programs_page(request: Request) -> Response:
-    """Return the page that lists what programs can ask for, each with its arguments and its result.
+    """Return the page that lists the operations that programs can call, each with its arguments and its result.
 
     Its texts are those of `help(Campaign)`, which are in English.
     """

@@ -195,7 +195,7 @@ class Sessions:
         return await self._account_page(request, person, done=done)
 
     async def programs(self, request: Request) -> Response:
-        """Show what programs can ask for to a signed-in user, or redirect to the sign-in page."""
+        """Show a signed-in user the page about operations for programs; redirect others to the sign-in page."""
         if await self._person(request) is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
         return plain_pages.programs_page(request)

@@ -1,4 +1,4 @@
-"""The command line: each command parses its options, calls a verb and prints the result.
+"""The command line: each command parses its options, calls a function of the back end and prints the result.
 
 Commands import what they use when they run, so that `--help` and small commands start fast.
 

@@ -72,8 +72,9 @@ Charts = Annotated[
 def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
     """Return (chart name, file) for each value of --chart, such as `order=figure.svg` or `figure.svg`.
 
-    Without a name, the chart is `own-video` if `in_pools`, else `by-k`. `in_pools` says that each query is searched in
-    a pool, a given set of videos. An unknown name, or a file that is neither SVG nor PNG, is wrong usage.
+    If the value has no chart name, the name is `own-video` if `in_pools`, else `by-k`. `in_pools` says whether each
+    query is searched in a pool, a given set of videos. An unknown name, or a file that is neither SVG nor PNG, is wrong
+    usage.
     """
     charts = []
     for text in texts:
@@ -221,7 +222,7 @@ class ScoringOptions:
 
 @dataclass(frozen=True)
 class RunChoices:
-    """Options that name the runs and the truth."""
+    """Options that name the runs to score (files of predicted moments), and the truth to score them against."""
 
     run: Annotated[list[str] | None, option("--run [NAME=]FILE ...", "One or more run files; may be repeated.")] = None
     runs: Annotated[

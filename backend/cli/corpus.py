@@ -113,7 +113,7 @@ def import_(
 
 
 def known_format(name: str | None) -> None:
-    """Refuse an unknown format as wrong usage."""
+    """Exit with a usage error if there is no file format of this name; None is accepted."""
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
 
     if name is not None and name not in CORPUS_FORMATS:

@@ -84,7 +84,7 @@ def _print(results: "ExamOutcomes") -> None:
 
 
 def _finished(people: Sequence["ExamPerson"]) -> list[str]:
-    """Return the names of the annotators who have handed in an attempt."""
+    """Return the names of the annotators in `people` who have handed in an exam attempt."""
     return [row.person.name for row in people if any(attempt.handed_in_at is not None for attempt in row.attempts)]
 
 

@@ -97,7 +97,9 @@ def agreement(
 def _board(
     place: Path, part: BoardPart, scale: str | None, comparison_file: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
-    """Return the agreement figures, and how mean, median and Dawid-Skene differ from the consensus rule.
+    """Return the figures of annotators' agreement, and how often other rules differ from the consensus rule.
+
+    The other rules are mean, median and Dawid-Skene.
 
     The comparison is made only if `comparison_file` is given, and is also written to that file. Otherwise it is None.
     """
@@ -160,7 +162,7 @@ def _figure_row(words: str, figure: Figure) -> tuple[str, ...]:
 
 
 def _figure_cells(figure: Figure, form: str) -> tuple[str, str]:
-    """Format a value and its interval."""
+    """Return the two table cells of a figure: its value and its interval, as texts."""
     value = "-" if figure.value is None else format(figure.value, form)
     if figure.low is None or figure.high is None:
         return value, ""

@@ -59,7 +59,7 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
 
 
 def say_next(project: "Project") -> None:
-    """Print the next command on the way to the first grade; nothing once annotators can grade."""
+    """Print the command to run next, while annotators cannot grade yet; print nothing once they can."""
     from backend.campaign.review.status import next_step
 
     if step := next_step(project, OPERATOR):

@@ -38,7 +38,7 @@ _COLUMNS = 9
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """Options that all studies share, on how runs are scored.
+    """Options on how runs are scored, which all studies of measures share.
 
     `k` are the rank cut-offs of measures. `mu` are the IoU thresholds of NDCG, and `theta` those of measures without
     grades.
@@ -53,7 +53,7 @@ class StudyOptions:
     measure: Measure = None
 
     def inputs(self, truth: Path, run: list[str]) -> "StudyInputs":
-        """Return the input of a study: the truth, the runs given by `--run`, and these options."""
+        """Return the input of a study of measures: the truth, the runs given by `--run`, and these options."""
         from backend.scoring.run_files import named_files
 
         try:
@@ -62,7 +62,7 @@ class StudyOptions:
             raise typer.BadParameter(str(error), param_hint="--run") from None
 
     def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
-        """Return the input of a study: the truth, the runs by name, and these options.
+        """Return the input of a study of measures: the truth, the runs by name, and these options.
 
         `split` is the split to score if the truth is a release.
         """

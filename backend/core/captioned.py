@@ -51,7 +51,7 @@ class CaptionedMoment:
         return said("video {video}, sentence {sentence}", video=self.video, sentence=self.sentence)
 
     def problem(self, file: str, message: str) -> Problem:
-        """Return a problem of this entry, with its position in the file."""
+        """Return a `Problem` with this message, which names the position of this entry in the file."""
         if self.sentence is None:
             return Problem(file, self.row, message)
         return Problem(file, None, said("{place}: {message}", place=self.place, message=message))

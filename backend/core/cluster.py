@@ -36,7 +36,9 @@ _seen: set[str] = set()
 
 
 class ClusterCrew(Generic[Unit, Result]):
-    """The workers of a cluster. If a worker dies, Dask tries its unit on others before it reports a failure.
+    """The workers of a cluster, which run units of work.
+
+    If a worker dies, Dask runs its unit on other workers before it reports a failure.
 
     Args:
         address: the address of the scheduler.

@@ -125,7 +125,7 @@ class SignInRefused(ReelRankError, PermissionError):
 
 
 class NotAllowed(ReelRankError, PermissionError):
-    """The person may not do this."""
+    """The person lacks the permission for what they tried to do."""
 
 
 class Overtaken(ReelRankError):

@@ -215,7 +215,7 @@ def _faults(raw: msgspec.Raw, kind: type[msgspec.Struct], noun: str) -> Iterator
 
 
 def _decode(data: bytes | msgspec.Raw, shape: Any) -> tuple[Any, str]:
-    """Return the decoded value and "", or None and why it cannot be decoded."""
+    """Decode JSON as a value of the type `shape`; return (value, "") if it can be decoded, else (None, reason)."""
     try:
         return msgspec.json.decode(data, type=shape), ""
     except UNDECODABLE as error:

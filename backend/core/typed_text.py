@@ -244,7 +244,7 @@ def require_told_apart(names: list[str]) -> None:
 
 
 def clashes(names: list[str]) -> list[str]:
-    """Return a text for each group of names that look alike."""
+    """Return a text for each group of names that look alike, such as `'Ana' and 'ANA'`."""
     by_key: dict[str, list[str]] = {}
     for name in names:
         by_key.setdefault(name_key(name), []).append(name)

@@ -122,7 +122,7 @@ def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
 
 
 def _write(place: Path, records: npt.NDArray[Any]) -> None:
-    """Write cached texts' hashes and vectors to one file in the folder `place`.
+    """Write records, each with a text's hash and vector, to one file in `place`, the cache folder of an encoder.
 
     The file is named by a hash of the texts, so writing the same texts again makes no second file.
     """

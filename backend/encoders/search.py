@@ -86,9 +86,10 @@ class Coarse:
 
         Let q be a query, c a caption, and q' and c' their rounded vectors. Rounding changes their product by at most
         `|q - q'| |c'| + |q| |c - c'|` plus the error of the sum. Call this bound e, and n the `depth`-th largest
-        rounded product. Then at least `depth` captions have an exact product of t = n - e - 2^-8 |n| or more, so
-        captions below t are not needed. A caption with an exact product of t or more has a rounded product of at least
-        t - e, rounded.
+        rounded product. Products are rounded to bfloat16, too, which changes them by at most a 2^-8th. So at least
+        `depth` captions have an exact product of t = n - e - 2^-8 |n| or more, and captions below t are not needed. All
+        captions are returned whose rounded product is at least t - e, less the same 2^-8th; they include every caption
+        with an exact product of t or more.
         """
         import torch
 
@@ -185,8 +186,8 @@ class Captions:
         """Return for each query at least the `depth` most similar captions; all captions if there are no more.
 
         Sorting all scores would take as long as computing them. So captions are divided into groups, and only the best
-        score of each group is sorted. The `depth` best groups contain at least `depth` captions with these scores or
-        better. So groups whose best score is lower are not looked into, which rules out nearly all.
+        score of each group is sorted. Each of the `depth` best groups has at least one caption with its best score. So
+        these groups hold enough captions, and a group whose best score is lower than theirs is not looked into.
 
         Returns:
             Two arrays of equal length, in no order: the query's index and the caption's index of each pair. The third

@@ -256,7 +256,7 @@ def _plain(text: str) -> str:
 
 
 def _short(text: str, begin: int = 0) -> str:
-    """Shorten a text for a message, with an ellipsis for each end that is left out; it starts at character `begin`."""
+    """Return a part of a text for a message: from character `begin` on, with an ellipsis at each end that is cut."""
     text = f"…{text[begin:]}" if begin else text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

@@ -202,7 +202,8 @@ class _Work:
         keep: called with the reply to each request.
         waiting: the captions still to be sent, as one list for each request.
         proven: whether any answer was usable.
-        useless: (caption, fault) of requests for a single caption that got no usable answer before `proven`.
+        useless: (caption, fault) of each request for a single caption whose answer was not usable, while `proven` was
+            False.
         failure: the error that ends the call; None while there is none.
     """
 

@@ -93,7 +93,7 @@ def opened(source: Source) -> Iterator[Opened]:
 
 
 def picture_stream(container: Opened, source: Source) -> PictureStream:
-    """Return the stream of pictures of an open video: its largest one, see `video_stream`.
+    """Return the stream of pictures of an open video. If the file has several, `video_stream` chooses one.
 
     A folder of frames is its own stream.
     """

@@ -128,7 +128,7 @@ class ClipJob:
 
 
 def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, identity: str) -> ClipJob:
-    """Return the job for the moment `[start_s, end_s)`.
+    """Return the description of a clip to make (its job), for the moment `[start_s, end_s)` of a video.
 
     The file name is a hash of everything that affects the content. So equal names are equal clips, and a replaced video
     is cut anew. The place of the video is not hashed, because files may move. Browsers see the name, so the hash is
@@ -163,7 +163,7 @@ def storyboard(job: ClipJob) -> ClipJob:
 
 
 def thumbnail(job: ClipJob) -> ClipJob:
-    """Return the job of a thumbnail, the small frame in the middle of the clip's span."""
+    """Return the job of a thumbnail, a small picture of the frame in the middle of the clip's span."""
     return _job_for(job, ClipKind.THUMBNAIL, "webp")
 
 
@@ -240,7 +240,7 @@ def part_of(out: Path) -> Path:
 
 
 def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield the files in the folder, finished or not, with their file system status.
+    """Yield the files in a cache's folder of clips, finished or not, each with its file system status.
 
     A link counts as itself, not as its target. Callers delete what they get, so nothing is yielded if the folder or the
     one above it is a link to another place.
@@ -253,10 +253,10 @@ def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def held_bytes(cache: ClipCache) -> int:
-    """Return the size of all finished clips in bytes."""
+    """Return the size of all finished clips in a cache's folder, in bytes."""
     return sum(stat.st_size for path, stat in cached(cache) if path.name.endswith(FINISHED))
 
 
 def free_bytes(cache: ClipCache) -> int:
-    """Return the free space on the folder's disk in bytes; the folder need not exist yet."""
+    """Return the free space on the disk of a cache's folder, in bytes; the folder need not exist yet."""
     return shutil.disk_usage(next(path for path in (cache.folder, *cache.folder.parents) if path.exists())).free

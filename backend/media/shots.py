@@ -164,16 +164,17 @@ class _Measured:
 
 
 def _difference(first: _Pictures, second: _Pictures) -> _Numbers:
-    """Return the mean absolute difference of pictures, 0 to 255."""
+    """Return the mean absolute difference of each picture in `first` from that in `second`, from 0 to 255."""
     return np.asarray(np.abs(first.astype(np.int16) - second).mean(axis=(1, 2, 3)), dtype=np.float64)
 
 
 def _cuts(steps: _Numbers, stays: _Numbers) -> list[int]:
-    """Return the indexes of frames that begin a shot with a cut.
+    """Return the indexes of the frames at which a new shot begins with a cut.
 
     Args:
-        steps: the difference of each frame from the frame before it.
-        stays: the difference between the frame after it and the frame two before it, which stays large after a cut.
+        steps: for each frame, its difference from the frame before.
+        stays: for each frame, the difference between the frame after it and the second frame before it. It stays large
+            after a cut.
     """
     places = []
     for n in np.flatnonzero(steps >= CUT).tolist():

@@ -42,7 +42,7 @@ APART_S = 30.0
 
 @dataclass(slots=True)
 class _Room:
-    """The number of bytes by which the cache may still grow."""
+    """The number of bytes by which a folder of clips may still grow."""
 
     left: int
 

@@ -45,6 +45,9 @@ BASELINES = {
 class BaselineOptions:
     """The options of all baselines; each baseline uses only some of them.
 
+    The baselines are `random`, `prior` (usual places of moments), `caption` (similar captions), `clip` (similar frames)
+    and `prmr` (two runs combined). A run is a file of predicted moments.
+
     Attributes:
         seed: the random seed of `random` and `prior`.
         top: how many moments are predicted for each query.
@@ -311,7 +314,9 @@ def _mean(spans: Sequence[tuple[float, float]], total: int) -> LikelySpan:
 
 
 def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
-    """Return the spans at which moments usually lie in a video, for every query alike; scores are densities.
+    """Predict the spans at which moments usually lie in a video, without looking at the query.
+
+    The score of a span is its density: the fraction of training moments that have about this start and length.
 
     The results show how good a system can be without seeing queries or videos. Otani, Nakashima, Rahtu and Heikkilä,
     "Uncovering Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020, found such baselines near the best

@@ -1,4 +1,4 @@
-"""Run the mutation tests: `python -m tools.mutants [ROOM...]`.
+"""Make small faults in the code, and check that tests notice them: `python -m tools.mutants [ROOM...]`.
 
 A room is a group of modules with the tests that have to notice faults in them. See docs/quality.md.
 """
@@ -107,7 +107,7 @@ def _digest(*files: Path) -> str:
 
 
 def _copy(tree: Path) -> Path:
-    """Copy the repository's code and tests to `tree`, where modules are replaced by mutated ones; return `tree`."""
+    """Copy the repository's code and tests to the folder `tree`, where faults can be put into them; return `tree`."""
     shutil.rmtree(tree, ignore_errors=True)
     for name in ("assets", "backend", "reelrank", "tests", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))

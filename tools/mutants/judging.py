@@ -36,7 +36,7 @@ class Results:
 
 
 def table(results: Results) -> str:
-    """Return the rows of the table in docs/quality.md: the counts of outcomes for each module."""
+    """Return the rows of a table in docs/quality.md: how many mutants (small faults) had each outcome, by module."""
     rows = []
     for module, fates in sorted(results.fates.items()):
         counts = [fates.total() - fates["words"], *(fates[fate] for fate in FATES)]
@@ -55,20 +55,21 @@ def function(name: str) -> str:
 
 
 def judged(path: Path = SURVIVORS) -> dict[tuple[str, str], str]:
-    """Return the mutants that no test notices and that a developer has judged, each with its group of reasons.
+    """Return the mutants (small faults) that a developer accepts although no test notices them.
 
-    The key is the name of the function and the changed line. The mutant's number would not do: editing a line changes
-    the numbers of all mutants after it. docs/quality.md explains the groups of reasons.
+    The value is the name of a group of reasons why the mutant is accepted. The key is the name of the function and the
+    changed line. The mutant's number would not do: editing a line changes the numbers of all mutants after it.
+    docs/quality.md explains the groups of reasons.
     """
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {(function, new): group for function, group, new in rows}
 
 
 def compare(results: Results) -> int:
-    """Print the mutants that no test noticed and that are not in the list of mutants that a developer has judged.
+    """Print the mutants (small faults) that no test noticed, unless they are in a developer's list of accepted ones.
 
-    Also print listed mutants that a test notices now. Return 1 if there is a mutant that is not in the list, otherwise
-    0.
+    Also print listed mutants that a test notices now. Return 1 if no test noticed some mutant that is not in the list,
+    otherwise 0.
     """
     known = judged()
     alive = {(function(mutant.name), mutant.new): mutant.old for mutant in results.alive}

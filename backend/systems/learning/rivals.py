@@ -1,4 +1,6 @@
-"""Draw strong negatives for the CroCs loss, from the folder that `reelrank mvmr negatives` makes.
+"""Draw strong negatives for training with the CroCs loss, from the folder that `reelrank mvmr negatives` makes.
+
+The CroCs loss (Yang et al. 2024) is low if a query is more similar to its own moment than to videos that do not match.
 
 A strong negative of a query is a video that is similar to it but does not match. A strong negative of a video is a
 query that is similar to it but does not match. The loss compares a query with a single clip of each video, because
