@@ -35,7 +35,7 @@ class Moment(msgspec.Struct, gc=False, kw_only=True):
 class GradedMoment(Moment, gc=False, kw_only=True):
     """A moment of `val.json` or `test.json`, with its relevance to the query.
 
-    `adjudicated` says whether the leader of the project decided this relevance.
+    `adjudicated` says whether a leader of the project decided this relevance.
     """
 
     relevance: int
@@ -92,7 +92,7 @@ class Queries(Generic[AnyMoment]):
 
 
 def training_file(top: int) -> str:
-    """Return the file name of the training set with `top` moments a query, such as `train_top01.json`."""
+    """Return the file name of the training set with at most `top` moments a query, such as `train_top01.json`."""
     return f"train_top{top:02d}.json"
 
 

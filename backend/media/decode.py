@@ -433,8 +433,8 @@ class FrameSpan:
 def _needs_others(stream: VideoStream, first: TimedFrame) -> bool:
     """Return whether the first decoded picture depends on earlier ones, because it is not complete in itself.
 
-    In H.264 a key frame may only begin a gradual renewal, in which each picture renews a part of the image. An
-    interlaced frame is accepted, because the second of its fields may be made from the first.
+    In H.264 a key frame may be incomplete: it can begin a gradual renewal, in which each picture renews a part of the
+    image. An interlaced frame is accepted, because the second of its fields may be made from the first.
     """
     whole = first.picture.pict_type not in (PictureType.P, PictureType.B)
     return stream.codec_context.name == "h264" and not whole and not first.picture.interlaced_frame

@@ -149,7 +149,7 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """Turn the job for a moment's clip into a job for a clip of the same span as predicted by a system (a run).
+    """Turn the job for a moment's clip into a job for the clip of a run's (a scored system's) prediction.
 
     A prediction is no moment of the project. Its clip is kept in the same folder under another name, and counts towards
     the folder's size limit.
