@@ -114,7 +114,7 @@ def to_stored(sentence: str) -> str:
 
 
 def from_stored(text: str) -> str:
-    """Return the message that `to_stored` wrote; a plain text is returned unchanged.
+    """Return the message that a stored text stands for, undoing `to_stored`; a plain text stays as it is.
 
     >>> from_stored(to_stored(said("Nobody is called {name}.", name="Ana"))), from_stored("Nobody is called Ana.")
     ('Nobody is called Ana.', 'Nobody is called Ana.')

@@ -190,7 +190,7 @@ def _retry(
 
 
 class _Processes(Generic[Unit, Result]):
-    """Worker processes of this machine, which run units of work. If one dies, loky replaces all of them.
+    """Worker processes of this machine, which run units of work. If one dies, the library loky replaces all of them.
 
     Attributes:
         at_once: the most units to submit at a time. With fewer, processes would wait; with more, units would be started

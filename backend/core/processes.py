@@ -154,7 +154,10 @@ _worker = False
 
 
 class OutOfBounds(Exception):
-    """A piece of work went over its limit; the text names the limit, as `more than 120 s of processor time`."""
+    """A piece of work took more time or memory than allowed.
+
+    The text of the error names the limit, such as `more than 120 s of processor time`.
+    """
 
 
 def mark_as_worker() -> None:

@@ -10,5 +10,8 @@ Steps = Callable[[int, int], None]
 
 
 def steps_of(progress: Progress | None, name: str) -> Steps | None:
-    """Return a function that reports (steps done, all steps) to `progress` under a name; None without `progress`."""
+    """Return a function that passes (steps done, all steps) on to `progress`, with the `name` of the work.
+
+    Without `progress` the result is None.
+    """
     return (lambda done, total: progress(name, done, total)) if progress else None

@@ -22,7 +22,7 @@ _SHOWN = 40
 
 
 class Moment(msgspec.Struct, gc=False, kw_only=True):
-    """A moment of a query; in a training set `similarity` is its weight."""
+    """A moment that a release lists for a query; a training set weights its moments by `similarity`."""
 
     video_name: str
     timestamp: tuple[float, float]
@@ -33,7 +33,10 @@ class Moment(msgspec.Struct, gc=False, kw_only=True):
 
 
 class GradedMoment(Moment, gc=False, kw_only=True):
-    """A moment in `val.json` or `test.json` with its relevance; `adjudicated` if a lead set that relevance."""
+    """A moment of `val.json` or `test.json`, with its relevance to the query.
+
+    `adjudicated` says whether a leader of the project decided this relevance.
+    """
 
     relevance: int
     pair_id: int | str | None = None
@@ -89,7 +92,7 @@ class Queries(Generic[AnyMoment]):
 
 
 def training_file(top: int) -> str:
-    """Return the file name of the training set with `top` moments a query, such as `train_top01.json`."""
+    """Return the file name of the training set with at most `top` moments a query, such as `train_top01.json`."""
     return f"train_top{top:02d}.json"
 
 

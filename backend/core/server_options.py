@@ -49,10 +49,10 @@ _SEGMENTS = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)*/?")
 
 
 def checked_base_path(text: str) -> str:
-    """Return a base path without the slash at its end; "" for the root of the host.
+    """Return the path below which a server has its pages, without the slash at its end; "" for the root of the host.
 
     Raises:
-        ValueError: the text is no path, or has characters that have to be escaped in an address.
+        ValueError: `text` is no path, or has characters that have to be escaped in an address.
 
     >>> checked_base_path("/annotate/"), checked_base_path("/lab/annotate"), checked_base_path("/")
     ('/annotate', '/lab/annotate', '')

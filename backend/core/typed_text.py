@@ -63,10 +63,10 @@ def tidy(text: str) -> str:
 
 
 def reason_of(typed: str, longest: int, needed: str = "") -> str:
-    """Return a typed reason as it is stored; see `tidy`.
+    """Return a reason that a person typed for a decision, as it is stored: tidied by `tidy`.
 
     Args:
-        typed: the text that a lead wrote.
+        typed: the text that the person wrote.
         longest: the most characters it may have.
         needed: the message if the reason is empty; without a message the reason is optional.
 
@@ -123,7 +123,9 @@ def normalised_password(password: str) -> str:
 
 
 def is_storable(text: str) -> bool:
-    r"""Return whether every database can store a text: without NUL, which PostgreSQL refuses, and lone surrogates.
+    r"""Return whether every database can store a text.
+
+    PostgreSQL refuses the character NUL, and lone surrogates cannot be encoded in UTF-8.
 
     >>> is_storable("née"), is_storable("a\0b"), is_storable("\ud800")
     (True, False, False)

@@ -177,9 +177,9 @@ def _is_away(cache: ClipCache, now: float) -> bool:
 
 
 def _note(cache: ClipCache, doing: Doing) -> Path:
-    """Return the path of a file that holds the bucket's last failure at one kind of access.
+    """Return the path of a file for the message about the bucket's last failure; reading and writing have one each.
 
-    It is beside the folder of clips.
+    The file is beside the folder of clips.
     """
     return cache.folder.with_name(f"{cache.folder.name}-bucket-{doing}.txt")
 

@@ -68,7 +68,14 @@ def require_span(source: Source, start_s: float, end_s: float) -> None:
 
 
 def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
-    """Return why no frame of the moment can be shown; `span` must have been read to its end."""
+    """Return why no frame of a moment from `start_s` to `end_s` can be shown: damage, or a video that ends earlier.
+
+    Args:
+        span: the frames of the moment, which must have been read to their end.
+        name: the name of the video.
+        start_s: start in seconds.
+        end_s: end in seconds.
+    """
     if span.expected:
         return said(
             "{name} is damaged: none of the {expected} frames of the moment {start_s}-{end_s} s can be shown",
@@ -87,7 +94,10 @@ def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
 
 
 def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str, ...]:
-    """Return warnings for leads about a moment that ends at `end_s`; `span` must have been read to its end."""
+    """Return warnings for leads about the moment whose frames `span` holds; `span` must have been read to its end.
+
+    `stream` is the video's stream of pictures, and `end_s` the moment's end in seconds.
+    """
     messages = []
     if span.damage is not None:
         messages.append(span.damage)

@@ -1,7 +1,7 @@
 """Read the streams, packets and frames of a video file by exact time, and detect damage.
 
 All times are seconds on the file's own time line, as fractions: `pts * time_base`, never a frame number divided by a
-rounded rate. Both `probe` and `clips` use this module, so that they mean the same picture stream.
+rounded rate. Measuring videos and cutting clips both use this module, so both take the same stream of pictures.
 """
 
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
@@ -230,7 +230,7 @@ class TimedFrame:
 
 
 class MomentFrames:
-    """Choose the frames of `[start_s, end_s)` from a sequence in order, with the duration of each.
+    """Choose a moment's frames, those in `[start_s, end_s)`, from frames added in order, and say how long each lasts.
 
     A frame's exact time is rounded to a double before it is compared. So `start_s=2.2` means the frame at 11/5 s,
     although the double 2.2 is a little more than 11/5.
@@ -286,7 +286,7 @@ class MomentFrames:
 
 
 class FrameSpan:
-    """The frames of `[start_s, end_s)` as `MomentFrames` chooses them, and what was found out about damage.
+    """The frames of a video in `[start_s, end_s)`, chosen by `MomentFrames`, and the damage found while reading them.
 
     Iterate over it once; afterwards its attributes and properties are known. If the video is a folder of frames, the
     span begins with the frame visible at `start_s`, at the time when that frame appears.
@@ -347,7 +347,7 @@ class FrameSpan:
             yield frame
 
     def each(self, moments: Sequence[MomentFrames]) -> Iterator[tuple[int, TimedFrame]]:
-        """Yield the frames of several moments within the span, from one decoding, each with the index of its moment."""
+        """Yield (index of a moment, frame) for the frames of several moments in the span; the video is decoded once."""
         last: TimedFrame | None = None
         for frame in self._decoded():
             for place, moment in enumerate(moments):
@@ -433,8 +433,8 @@ class FrameSpan:
 def _needs_others(stream: VideoStream, first: TimedFrame) -> bool:
     """Return whether the first decoded picture depends on earlier ones, because it is not complete in itself.
 
-    In H.264 a key frame may only begin a gradual renewal, in which each picture renews a part of the image. An
-    interlaced frame is accepted, because the second of its fields may be made from the first.
+    In H.264 a key frame may be incomplete: it can begin a gradual renewal, in which each picture renews a part of the
+    image. An interlaced frame is accepted, because the second of its fields may be made from the first.
     """
     whole = first.picture.pict_type not in (PictureType.P, PictureType.B)
     return stream.codec_context.name == "h264" and not whole and not first.picture.interlaced_frame

@@ -37,8 +37,8 @@ _TURNS = {90: [("transpose", "cclock")], 180: [("hflip", ""), ("vflip", "")], 27
 class PictureConverter:
     """Converts the pictures of one stream, all to the size of the first.
 
-    Pictures of more than `max_height_px` lines are scaled down with their aspect kept; others are only trimmed to even
-    sizes, which encoders need, so that no pixel is resampled without need.
+    Pictures of more than `max_height_px` lines are scaled down with their aspect kept. Others are only trimmed to even
+    sizes, which encoders need; so no pixel is resampled without need.
 
     Attributes:
         changed: whether a picture after the first had another size, rotation or pixel format; it is fitted to the size

@@ -85,7 +85,7 @@ class _Chosen:
 
 
 def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
-    """Return (palette, times of the frames, report on the GIF).
+    """Return what is needed to write the GIF of the chosen frames: (palette, times of the frames, report on the GIF).
 
     The times are in 1/100 s and begin at 0. One more time at the end says when the last frame ends.
     """
@@ -148,7 +148,7 @@ def _source(graph: Graph, picture: VideoFrame) -> FilterContext:
 
 
 def _encode(sink: FilterContext, file: OutputContainer, stream: VideoStream) -> None:
-    """Encode the pictures that the filters have ready."""
+    """Encode the pictures that are ready at `sink`, the end of a chain of filters, and write them to the file."""
     while True:
         try:
             ready = sink.pull()

@@ -1,4 +1,4 @@
-"""Describe and name clips to make: of a moment, of a moment with context, or of a run's prediction.
+"""Describe and name clips to make: of a moment, of a moment with context, or of what a scored system predicted.
 
 Pictures of a moment (storyboard, thumbnail, GIF) are stored beside its clip, and made, kept and removed like clips.
 """
@@ -149,7 +149,7 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """Turn the job for a moment's clip into a job for the clip of a run's prediction.
+    """Turn the job for a moment's clip into a job for the clip of a run's (a scored system's) prediction.
 
     A prediction is no moment of the project. Its clip is kept in the same folder under another name, and counts towards
     the folder's size limit.

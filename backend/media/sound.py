@@ -77,9 +77,10 @@ def _decoded(container: InputContainer, stream: AudioStream, start_s: Fraction) 
 
 
 def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """Yield samples at 48 kHz in stereo `(2, n)`, each block with the position of its first sample on the time line.
+    """Yield blocks of samples at 48 kHz in stereo, as (position of the first sample on the video's time line, samples).
 
-    Frames are joined without a gap, unless the times of several frames show that there is one.
+    The samples are an array `(2, n)`. Frames are joined without a gap, unless the times of several frames show that
+    there is one.
     """
     described = map(_described, frames)
     waiting = deque(islice(described, _AHEAD))
@@ -126,9 +127,9 @@ def _described(frame: AudioFrame) -> _Frame:
 
 
 def _usual_place(frames: deque[_Frame]) -> float | None:
-    """Return the start of the first frame, in samples; None if no frame has a time.
+    """Return the start of the first frame in samples, worked out from the times of all; None if no frame has a time.
 
-    The time of each frame implies a start of the first one; the median of these is returned.
+    Each frame's time, less the length of the frames before it, gives a start. The median of these is returned.
     """
     places: list[float] = []
     before = 0.0

@@ -95,7 +95,7 @@ def _cells(
 def _visible(
     container: Opened, stream: PictureStream, start_s: float, end_s: float, times: list[float]
 ) -> Iterator[VideoFrame]:
-    """Yield the pictures on screen at these times of the span; fewer if the video ends earlier."""
+    """Yield the pictures on screen at `times`, all between `start_s` and `end_s`; fewer if the video ends earlier."""
     if (end_s - start_s) / len(times) > _LONG_STEP_S:
         for time_s in times:
             for frame in FrameSpan(container, stream, time_s, time_s + _INSTANT_S):

@@ -86,7 +86,7 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
 
 
 def _stored(jobs: Sequence[ClipJob]) -> int:
-    """Copy those clips to the shared bucket that it lacks; return their number.
+    """Copy clips to the shared bucket if it lacks them; return how many were copied.
 
     The bucket may lack clips, for example because it was unreachable when they were cut.
     """

@@ -191,8 +191,8 @@ class RemoteFolder:
         """Return the video that an annotation calls `name`; see `VideoFolder.find`.
 
         Raises:
-            VideoUnreadable: there is none, different folders have one, or one folder has two with canonically equal
-                names.
+            VideoUnreadable: there is no such video, several folders have one, or one folder has two whose names differ
+                only in their Unicode form.
         """
         for candidate in _candidates(name):
             matches = self._named.get(candidate, [])
