@@ -247,7 +247,8 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
 def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
     """Return the next pairs for an annotator who may grade.
 
-    Gold questions (hidden pairs with known grades) are mixed in if the campaign uses them.
+    Gold questions (hidden pairs with known grades) are mixed in if the campaign uses them. `shown` is the pair whose
+    clip is on the annotator's screen.
     """
     settings, lease_s = project_rows.gold(db), project.lease_s
     if settings.on:

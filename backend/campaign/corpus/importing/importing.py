@@ -178,9 +178,9 @@ class _Durations:
 
 
 def _find_new_names(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
-    """Map the project's names of videos to their names in an annotation file, where these differ only in form.
+    """Map the project's names of videos to their names in an annotation file, if only extension or folder differ.
 
-    For example, the file's name may have an extension. Only videos that no annotation file has named yet are mapped.
+    Only videos that no annotation file has named yet are mapped.
     """
     with reading(project.store) as db:
         known, free = corpus.video_durations(db), corpus.unannotated_videos(db)

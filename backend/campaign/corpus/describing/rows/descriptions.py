@@ -277,7 +277,9 @@ def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
 
 
 def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
-    """Return the videos that the current settings let people describe, sorted by name, with counts for annotator `me`.
+    """Return the videos that the current settings let people describe, sorted by name, with counts of descriptions.
+
+    The counts are of everybody's descriptions and of those by annotator `me`.
 
     Videos without a known file are left out.
     """
