@@ -275,11 +275,11 @@ def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -
 def next_batch(
     db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[BatchId, bool] | None:
-    """Return the batch (group of pairs of one query) to take pairs from next, and how; None if there is none.
+    """Return the batch (group of a query's pairs) from which this annotator takes pairs next; None if there is none.
 
-    The result is (batch, `politely`), for the function `claimable`. If `politely` is True, two other annotators who are
-    grading in a batch keep its first and second grades for themselves. It is False if no batch has two others, or if
-    nothing is left to take otherwise.
+    The result is (batch, `politely`), for the function `claimable`. If `politely` is True, the first and second grades
+    in a batch are left to two others who are already grading there. It is False if no batch has two others, or if there
+    would be nothing else to take.
 
     Batches with a pair that needs only its last grade come first, then batches in the order in which queries are
     graded. Only batches with a pair for this annotator count.
