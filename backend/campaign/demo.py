@@ -202,10 +202,11 @@ def _judge(project: Project, *, now: float, progress: Progress) -> None:
 
 
 def _simulate(project: Project, *, now: float, progress: Progress) -> int:
-    """Add simulated judgements to the pairs of the first queries; return the number of grades.
+    """Add simulated grades to the pairs (query and moment) of the first queries; return the number of grades.
 
-    Each pair has a hidden relevance that grows with its similarity. Each simulated annotator adds random noise to it.
-    So some annotators agree and others disagree, and some disputed pairs are settled by two more grades or discarded.
+    Each pair has a hidden relevance, which is higher if the query and the moment's caption are more similar. Each
+    simulated annotator adds random noise to it. So some annotators agree and others disagree. Some disputed pairs are
+    settled by two more grades, others are discarded.
     """
     store = project.store
     added = (
@@ -226,9 +227,9 @@ def _simulate(project: Project, *, now: float, progress: Progress) -> int:
 def keep_runs(project: Project, *, now: float) -> None:
     """Add three example runs (ranked results of search systems) to the demo, built from the candidates of each query.
 
-    The first run ranks the candidates by similarity. The second has the same ranking, but its starts and ends are
-    shifted at random. The third ranks the candidates at random. The first uses the captions of the moments, which no
-    real system has, so it is marked as an upper bound.
+    Candidates are the moments chosen for grading because their captions are similar to the query. The first run ranks
+    them by this similarity. No real system has the captions, so this run is marked as an upper bound. The second has
+    the same ranking, but starts and ends are shifted at random. The third ranks the candidates at random.
     """
     rng = random.Random(SEED)
     lengths = corpus_rows.video_durations(project.store.db)

@@ -3,7 +3,7 @@
 An annotator may see the clips of three kinds of pairs: those reserved for them to grade now, those that they graded
 last, and those of their exam. While paused, they see none. Leads may see every clip.
 
-*Reads* accounts, seats, exams, skips, videos. *Writes* skips, clip faults, seats, events.
+*Reads* accounts, seats (annotators' places at pairs), exams, skips, videos. *Writes* skips, clip faults, seats, events.
 """
 
 import secrets

@@ -3,9 +3,10 @@
 The content of the grading page, the pairs to grade next, is called the desk. Each grade or skip sent gets a receipt,
 which says whether it was stored. Leads have a desk only while an exam needs its right answers from a lead.
 
-*Reads* accounts, pauses, the guideline, exams, gold, seats. *Writes* through other modules: judgements by
-`judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`.
-Writes desk_window (each person's current browser window) itself.
+*Reads* accounts, pauses, the guideline, exams, gold questions (hidden pairs with known grades), seats (annotators'
+places at pairs). *Writes* through other modules: judgements by `judging.grades`, skips and seats by `judging.queue`,
+answers by `qualification.exam.taking` and `qualification.gold`. Writes desk_window (each person's current browser
+window) itself.
 """
 
 from collections.abc import Sequence
@@ -109,7 +110,7 @@ def record_grades(
 def record_skips(
     project: Project, person: Lead | Annotator, events: Sequence[SkipEvent], *, now: float
 ) -> list[Receipt]:
-    """Store skips with their reasons, and return a receipt for each that says whether it was stored.
+    """Store an annotator's skips of pairs, with the reasons; return for each a receipt that says whether it was stored.
 
     Sending a skip again changes nothing.
     """
@@ -246,7 +247,8 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
 def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
     """Return the next pairs for an annotator who may grade.
 
-    Gold questions (hidden pairs with known grades) are mixed in if the campaign uses them.
+    Gold questions (hidden pairs with known grades) are mixed in if the campaign uses them. `shown` is the pair whose
+    clip is on the annotator's screen.
     """
     settings, lease_s = project_rows.gold(db), project.lease_s
     if settings.on:

@@ -276,9 +276,9 @@ def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorRepor
     Args:
         project: the project; its server may be running.
         now: seconds since 1970.
-        repair: whether to run the repair of each check that found faults. Repairs recompute the verdicts on pairs and
-            the table of batches with free places. They also find moved videos, remove clips and folders that nothing
-            needs, and restrict files to their owner.
+        repair: whether to run the repair of each check that found faults. Repairs recompute the verdicts on pairs, and
+            the table of batches (pairs of one query handed out together) with free places. They also find moved videos,
+            remove clips and folders that nothing needs, and restrict files to their owner.
     """
     names, by_check = tuple(check.name for check in CHECKS), _look(project, CHECKS, now)
     predicted_clips = len(predicted(clip_files(project)))

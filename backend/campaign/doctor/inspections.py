@@ -1,10 +1,12 @@
 """Find faults in a project that one SQL query cannot find, and repair those where nothing can be lost.
 
 Each inspection takes the project, its database and the time, and returns a text for each fault. Each repair takes the
-project and the time. Repairs never change judgements, seats and events; damage there needs a backup.
+project and the time. Repairs never change judgements (stored grades), seats (annotators' places at pairs) and events;
+damage there needs a backup.
 
-*Reads* the database, the project's folder, video files. *Writes*, in repairs, consensus, agenda, the paths of moved
-videos, the clip cache, file permissions, and folders that a killed process left.
+*Reads* the database, the project's folder, video files. *Writes*, in repairs, consensus (the verdicts on pairs), agenda
+(batches of pairs with free places), the paths of moved videos, the clip cache, file permissions, and folders that a
+killed process left.
 """
 
 import os
@@ -183,14 +185,21 @@ def close_project(project: Project, now: float) -> None:
 
 
 def rebuild_consensus(project: Project, now: float) -> None:
-    """Recompute the stored verdicts on pairs, then the table of batches with free places, which depends on them."""
+    """Recompute the stored verdicts on pairs, and then the agenda, which depends on them.
+
+    The agenda is the table of batches (pairs of one query handed out together) in which annotators can still take a
+    place.
+    """
     with writing(project.store) as db:
         rebuild_verdicts(project.store)
         candidates_rows.rebuild_agenda(db)  # the agenda leaves out pairs that have a verdict
 
 
 def rebuild_agenda(project: Project, now: float) -> None:
-    """Recompute the agenda, the table of batches in which annotators can still take a place."""
+    """Recompute the agenda, the table of batches in which annotators can still take a place.
+
+    A batch is a group of pairs of one query that are handed out together.
+    """
     with writing(project.store) as db:
         candidates_rows.rebuild_agenda(db)
 

@@ -168,7 +168,8 @@ def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
 def wrong_agenda(db: Database) -> list[str]:
     """Return the batches whose row in the agenda is wrong, missing or superfluous.
 
-    The agenda is the table of batches in which annotators can still take a place.
+    The agenda is the table of batches in which annotators can still take a place. A batch is a group of pairs of one
+    query that are handed out together.
     """
     expected = candidates_rows.AGENDA_ROWS.format(where="TRUE")
     stored = "SELECT batch_id, nearest, position FROM agenda"

@@ -1,12 +1,12 @@
 """Store a grade or a correction of one, and compute the verdict on its pair.
 
 A seat is a place for one annotator at a pair. Only the annotator who has a seat may grade the pair; knowing the pair's
-key is not enough. They must not be paused, and the grade must be within their quota and assignment. Seats are reserved
-for a limited time. After that, a seat still belongs to its holder until somebody else takes it, so a grade that was
-given offline can still be accepted.
+key is not enough. They must not be paused. The grade must be within their quota and their assignment, the queries that
+a lead gave them. Seats are reserved for a limited time. After that, a seat still belongs to its holder until somebody
+else takes it, so a grade that was given offline can still be accepted.
 
-*Reads* seats, pauses, assignments, decisions of leads. *Writes* judgements, notes, seats, consensus, events. The rule
-for the verdict is one pure function, `backend.campaign.judging.rules.decide`.
+*Reads* seats, pauses, assignments, decisions of leads. *Writes* judgements (grades), notes, seats, consensus
+(verdicts), events. The rule for the verdict is one pure function, `backend.campaign.judging.rules.decide`.
 """
 
 from collections.abc import Callable, Sequence
@@ -175,7 +175,8 @@ def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
 def _limit_refusal(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: float) -> str | None:
     """Return why a person's first grade of a pair exceeds their quota or assignment; None if it does not.
 
-    Gold questions (hidden pairs with known grades) may be outside the assignment, but count in the quota.
+    An assignment is the queries that a lead gave them. Gold questions (hidden pairs with known grades) may be outside
+    it, but count in the quota.
     """
     assignment = assignments.current_assignment(db, me)
     if assignment is None:
@@ -325,7 +326,9 @@ def expected_verdicts(db: Database) -> dict[PairId, tuple[Verdict, int | None, f
 
 
 def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
-    """Return the function that computes the verdict on a pair, with this campaign's tolerance and rounding.
+    """Return the function that computes the verdict on a pair by this campaign's settings.
+
+    The settings are how far two grades may differ and still agree, and how their mean is rounded.
 
     Its arguments are the grades of the pair, and whether a lead re-opened the pair for two more annotators.
 

@@ -22,8 +22,8 @@ CORRECTION_S = 15 * 60.0
 class DeskItem:
     """One pair to grade, as the grading page gets it, without anything that could bias the grade.
 
-    `position` and `total` count this person's pairs of the batch, as in "7 of 20". `grade` is the person's own earlier
-    grade if they come back to correct it. `whole` says that the moment is the whole video.
+    `position` and `total` count this person's pairs of the query that are handed out together, as in "7 of 20". `grade`
+    is the person's own earlier grade if they come back to correct it. `whole` says that the moment is the whole video.
     """
 
     pair: PairKey
@@ -70,8 +70,12 @@ class DeskState(StrEnum):
 class Desk(Generic[First]):
     """What the grading page shows to an annotator: the pairs to grade next, and their progress.
 
-    `state` says why there are no pairs, if so. `previous` is the pair that they graded last, if they may still correct
-    it (for undo after a reload). `today` and `in_all` count the pairs that they have graded.
+    `items` are these pairs; `state` says why there are none, if so. `previous` is the pair that they graded last, if
+    they may still correct it (for undo after a reload). `today` and `in_all` count the pairs that they have graded.
+    `waiting` counts pairs that they could still grade but that others hold now. `skipped` counts pairs that they left
+    to others. `replies` counts unread replies to their notes. `warned` says whether to warn them that their grades are
+    often wrong. `elsewhere` means that they have gone on in another window. The quotas are the most grades wanted, None
+    for any number.
     """
 
     state: DeskState
@@ -144,7 +148,8 @@ class GradeEvent:
     """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing.
 
     `elapsed_ms` is the time from the first frame on screen to the key press, and `active_ms` the time of active work.
-    `contexts` counts how often the person watched the seconds around the moment.
+    `contexts` counts how often the person watched the seconds around the moment. `note` is a remark for the lead; None
+    keeps the earlier one.
     """
 
     pair: PairKey

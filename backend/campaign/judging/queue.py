@@ -1,10 +1,11 @@
 """Choose the next pairs for an annotator, and take back pairs that are skipped or cannot be shown.
 
 A seat is a place for one annotator at a pair, reserved for a limited time. The rules of choosing are these. The
-candidates of a query stay together. Inside a batch, each annotator has an order of their own, at random and never by
-similarity. An annotator begins a new batch only when the current one has nothing left for them. Batches nearest to
-completion come first. Batches in which two others are grading come last. Nobody gets a pair twice. People with an
-assignment get only pairs of its queries, up to its quotas, and gold questions like everybody else.
+candidates of a query stay together, in groups called batches. Inside a batch, each annotator has an order of their own,
+at random and never by similarity. An annotator begins a new batch only when the current one has nothing left for them.
+Batches with a pair that needs only its last grade come first, and batches in which two others are grading come last.
+Nobody gets a pair twice. People with an assignment get only pairs of its queries, up to its quotas. Like everybody
+else, they also get gold questions (hidden pairs with known grades).
 
 Skipping a pair frees its seat. A skip is never a grade; leads read its reason. The table `skip` also holds the reports
 of broken clips. A moment is blocked by a fault of its file, by a lead, or by the reports of two people, never by one
@@ -147,6 +148,15 @@ def _why_empty(
     """Return why there is no pair for an annotator to grade.
 
     A quota or an assignment is given as the reason only if there would be pairs without it.
+
+    Args:
+        db: the database.
+        me: the annotator.
+        assignment: the queries and quotas that a lead gave them; None if there are none.
+        today: how many pairs they graded today.
+        in_all: how many pairs they graded in all.
+        waiting: how many pairs others hold now that this annotator may grade if they become free.
+        now: seconds since 1970.
     """
     if (
         assignment is not None
@@ -172,9 +182,10 @@ def sign_off(store: Store, person: Person, *, now: float) -> int:
 def give_back_unassigned(
     db: Database, me: AnnotatorId, assignment: Assignment | None, actor: AnnotatorId, *, now: float
 ) -> int:
-    """Free the pairs that are reserved for an annotator but outside their assignment, except gold questions.
+    """Free the pairs that are reserved for an annotator but outside their assignment; return the number of pairs freed.
 
-    Return the number of pairs freed. `actor` is the person named in the event log.
+    An assignment is the queries that a lead gave the annotator. Gold questions (hidden pairs with known grades) stay
+    reserved. `actor` is the person named in the event log.
     """
     outside = [
         item.pair_id

@@ -47,7 +47,10 @@ class Decision:
 
 
 def version(re_opened: bool) -> str:
-    """Return the version name of the consensus rule; the rule for pairs that a lead re-opened has its own name."""
+    """Return the version name of the consensus rule, by which a pair's grades decide its relevance.
+
+    The rule for pairs that a lead re-opened for more grades has its own name.
+    """
     return RE_OPENED_RULE if re_opened else RULE_VERSION
 
 

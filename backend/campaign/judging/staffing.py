@@ -178,7 +178,7 @@ def assign(
     """Limit annotators to some queries (a split, a part of it, or chosen ones), to numbers of grades, or both.
 
     This assignment replaces the one that they have. Pairs of other queries that are reserved for them become free at
-    once, except gold questions. After an error nobody's assignment has changed.
+    once, except gold questions (hidden pairs with known grades). After an error nobody's assignment has changed.
 
     Args:
         project: the project.
@@ -190,7 +190,7 @@ def assign(
         now: seconds since 1970.
 
     Returns:
-        The number of queries in the assignment that have a batch.
+        The number of queries in the assignment that already have pairs to grade.
 
     Raises:
         Overtaken: the assignment of one of the people is not the one that the lead saw.

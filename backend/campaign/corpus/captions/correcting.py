@@ -1,10 +1,10 @@
-"""Let leads correct a caption before annotators see its moment or its query.
+"""Let leads correct the text of a caption before annotators see its moment or its query.
 
-A caption in use is an accepted rewrite, or a published caption without one. A query may have been drawn from it.
-Annotators grade pairs of a query and a moment. Once one of them was given a pair with the caption's moment or with that
-query, the text is fixed.
+Leads can correct captions in use: accepted rewrites, and published captions without one. If a query was drawn from the
+caption, it gets the new text too. Annotators grade pairs of a query and a moment. Once an annotator was given a pair
+with the caption's moment or with that query, the text is fixed.
 
-*Reads* captions, queries, pairs, seats, events. *Writes* caption, query, events.
+*Reads* captions, queries, pairs, seats (annotators' places at pairs), events. *Writes* caption, query, events.
 """
 
 from backend.campaign.corpus.captions import rows
@@ -72,7 +72,8 @@ def correct_caption(
 ) -> None:
     """Change the text of a caption, and of the query that was drawn from it with the same text.
 
-    The query keeps its candidate moments, with the similarities to the old text.
+    The candidate moments, which annotators grade for the query, stay. They were chosen by similarity to the old text,
+    and the stored similarities stay too.
 
     Args:
         project: the project.

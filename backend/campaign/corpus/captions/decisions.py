@@ -1,9 +1,10 @@
 """Let leads accept, edit or reject the rewritten captions that failed the automatic check.
 
-Leads decide on the page Captions, or with a CSV file on the command line.
+The check wants a rewrite to be similar to the published caption and to contain no name. Leads decide on the page
+Captions, or with a CSV file on the command line. A text that a lead writes need not be similar, but may not contain a
+name of the name mapping. Later runs of the module `rewriting` keep these decisions.
 
-*Reads* rewritten captions, queries. *Writes* rewritten captions, events. A text that a lead writes needs no similarity
-to the original, but may not contain a name of the name mapping. Later runs of `rewriting` keep these decisions.
+*Reads* rewritten captions, queries. *Writes* rewritten captions, events.
 """
 
 from collections.abc import Mapping

@@ -99,7 +99,8 @@ class RewriteCheck:
     ) -> list[tuple[str, ...]]:
         """Return the names that each rewritten text still contains.
 
-        The mapping, capital letters and, if there is one, the tagger find them.
+        Names are found by the name mapping and by capital letters. If `tagger`, a model that finds names, is set, it is
+        used too.
         """
         suspects = {*self.unknown, *self._added_names(originals, texts)}
         mapping = NameMapping(self.mapping)

@@ -2,9 +2,9 @@
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) rewrites
 each distinct text once. A rewrite that passes the rewrite check is accepted; the others get the rewriter's next
-attempt. After its last attempt, a failed rewrite waits for a lead, with the reasons. The lead adds the missing name to
-the name mapping and runs the command again, or decides by hand. Captions that a lead decided on are not rewritten
-again.
+attempt. After its last attempt, a failed rewrite waits for a lead, with the reasons. If the name mapping lacked a name,
+the lead adds it and starts the rewriting again. Otherwise the lead decides by hand. Captions that a lead decided on are
+not rewritten again.
 """
 
 from collections import Counter

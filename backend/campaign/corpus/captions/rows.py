@@ -131,9 +131,10 @@ def any_query(db: Database) -> bool:
 
 
 def kept_answers(db: Database, rewriter: str) -> dict[str, str]:
-    """Map each text that a language model was asked to rewrite to its stored answer.
+    """Return the stored answers of a language model that rewrote texts, by original text.
 
-    An answer is empty if the model gave no usable rewrite. `rewriter` is the version: model, prompt and temperature.
+    An answer is the rewrite, or empty if the model gave no usable one. `rewriter` names the model, the prompt and the
+    temperature; only answers made with these are returned.
     """
     return dict(db.conn.execute("SELECT text, answer FROM rewrite_answer WHERE rewriter = ?", [rewriter]).fetchall())
 
@@ -165,7 +166,10 @@ def keep_answers(
 
 
 def endpoint_usage(db: Database, rewriters: Sequence[str]) -> Usage:
-    """Return the requests and tokens that all runs with these rewriter versions used at a language model's endpoint."""
+    """Return the requests and tokens that all runs of some rewriters used at a language model's endpoint.
+
+    Each element of `rewriters` names a model, a prompt and a temperature.
+    """
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
         "count(*) - count(tokens_in + tokens_out) FROM rewrite_request "
@@ -183,8 +187,9 @@ _WITH_SOURCE = "caption c JOIN caption s ON s.caption_id = c.source_caption_id"
 class DecisionRow:
     """A rewrite with its published text and the decision on it, if there is one.
 
-    `decided_at` is in seconds since 1970. `lead` is the name of the lead who decided; None if a command decided, or
-    nobody yet.
+    `published` is the original text, and `text` the rewrite. `accepted` says whether the rewrite is accepted, by the
+    automatic check or a decision. `decided_at` is in seconds since 1970; None if nobody decided. `decided_by` and
+    `lead` are the id and the name of the lead who decided; None if a command decided, or nobody yet.
     """
 
     published: str

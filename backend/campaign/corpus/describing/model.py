@@ -58,8 +58,9 @@ class DescribeEvent:
 
     `key` identifies the action, so that sending it twice changes nothing. `description` is a key that the browser made
     for the description, and `video` the id of the video as text. `start_s` is the time of the first frame marked, and
-    `end_s` that of the first frame after the moment. Both are in seconds on the video's time line. `elapsed_ms` and
-    `active_ms` say how long the annotator worked on it.
+    `end_s` that of the first frame after the moment. Both are in seconds on the video's time line. `elapsed_ms` is the
+    time since the mark or the last save, in milliseconds; None if it was not measured. `active_ms` is the part of it in
+    which the annotator was active.
     """
 
     key: str
@@ -146,10 +147,10 @@ class VideoWork:
 
 @dataclass(frozen=True, slots=True)
 class DescribingGuideline:
-    """A version of the instructions for describers, one rule a line.
+    """A version of the instructions for describers, who mark moments in videos and write a sentence for each.
 
-    `seen` means that this person was shown this version. `reason` says why it replaced the earlier version. `since` is
-    the time when it did, in seconds since 1970. `by` is the name of the author.
+    `text` has one rule a line. `seen` says whether the person who asks was shown this version. `reason` says why the
+    version replaced the one before, and `since` when, in seconds since 1970. `by` is the name of its author.
     """
 
     version: int
@@ -206,7 +207,7 @@ class DescribingChoice:
 
 
 class DescriptionSort(StrEnum):
-    """The sort key of the lead's list of descriptions."""
+    """The key by which the lead's list of descriptions (marked moments, each with a sentence) is sorted."""
 
     AGE = ""
     """By arrival, the oldest first."""
@@ -232,9 +233,10 @@ class DescriptionFilter:
 
 @dataclass(frozen=True, slots=True)
 class DescriptionLine:
-    """A description in the lead's list, one row. If it is accepted, `sentence` is the caption that it became.
+    """A row of the lead's list of descriptions: a marked moment with its sentence.
 
-    `description` is its key, and `author` the annotator's name.
+    If the description is accepted, `sentence` is the caption that it became. `description` is its key, and `author` the
+    annotator's name.
     """
 
     description: str

@@ -29,14 +29,17 @@ from backend.store.connection import Database, reading, writing
 
 @permissions.in_charge
 def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
-    """Return the current settings: whether describing is open, for whom, in which videos, and how many are wanted."""
+    """Return the current settings for describing videos: whether it is open, for whom, and in which videos.
+
+    They also say how many descriptions are wanted.
+    """
     with reading(project.store) as db:
         return descriptions.current_choice(db)
 
 
 @permissions.in_charge
 def choose_describing(project: Project, by: Lead | Operator, choice: DescribingChoice, *, now: float) -> None:
-    """Store new settings for describing: open it for the given people and videos, or close it.
+    """Store new settings for describing videos: let chosen people describe chosen videos, or let nobody describe.
 
     Raises:
         ProjectError: a person or video does not exist, a person is a lead, nobody or nothing is chosen, or a number is
@@ -48,7 +51,10 @@ def choose_describing(project: Project, by: Lead | Operator, choice: DescribingC
 
 @permissions.in_charge
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """Close describing, and return whether it was open; the chosen people and videos stay chosen."""
+    """Close describing, so that nobody may describe videos; return whether it was open.
+
+    The chosen people and videos stay chosen.
+    """
     with writing(project.store) as db:
         choice = descriptions.current_choice(db)
         if choice.open:

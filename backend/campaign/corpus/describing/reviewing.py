@@ -46,13 +46,13 @@ HEADER = (
 
 @permissions.in_charge
 def description_counts(project: Project, by: Lead | Operator) -> dict[DescriptionStatus, int]:
-    """Return how many descriptions have each status."""
+    """Return how many descriptions (marked moments, each with a sentence) have each status."""
     return reviewed.counts(project.store.db)
 
 
 @permissions.in_charge
 def count_descriptions(project: Project, by: Lead | Operator, filter_: DescriptionFilter) -> int:
-    """Return how many descriptions a filter matches."""
+    """Return how many descriptions (marked moments, each with a sentence) match a filter."""
     return reviewed.count(project.store.db, filter_)
 
 

@@ -269,7 +269,7 @@ def describe_exchange(
 
 
 def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: float) -> str | None:
-    """Save an action of an annotator. Return None if it is accepted, or the reason for refusing it.
+    """Save that an annotator wrote, changed or withdrew a description; return why this is refused, None if accepted.
 
     The reason is addressed to the annotator. Refused actions are kept in the event log.
     """
@@ -307,7 +307,7 @@ def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: 
 def _event_video(
     db: Database, person: Annotator, event: DescribeEvent, row: DescriptionRow | None
 ) -> tuple[VideoId | None, str | None]:
-    """Return the id of the video that an action is about, and why the action is refused; None if it is accepted.
+    """Return the id of the video that an annotator's action is about, and why the action is refused (None if accepted).
 
     The id may be None if the action is refused. `row` is the description that the action is about, if it exists
     already.

@@ -178,9 +178,9 @@ class _Durations:
 
 
 def _find_new_names(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
-    """Match videos of the project with videos that the file calls by another name, such as with an extension.
+    """Map the project's names of videos to their names in an annotation file, if only extension or folder differ.
 
-    Only videos that no annotation file has named yet are matched. Returns the file's name by the project's name.
+    Only videos that no annotation file has named yet are mapped.
     """
     with reading(project.store) as db:
         known, free = corpus.video_durations(db), corpus.unannotated_videos(db)
@@ -258,7 +258,7 @@ def _durations(
 
 
 def _id_problems(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
-    """Return a problem for each caption id in the file that already belongs to another moment of the project."""
+    """Return a problem for each caption id in an annotation file that already belongs to another moment."""
     with reading(project.store) as db:
         ids = corpus.external_ids(db)
     problems = []

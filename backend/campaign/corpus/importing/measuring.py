@@ -264,7 +264,14 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
 def _refusal_reason(
     name: str, sha256: str, known: dict[str, str | None], names_by_content: dict[str, str]
 ) -> str | None:
-    """Return why a readable video file cannot be added to the project; None if it can."""
+    """Return why a readable video file cannot be added to the project; None if it can.
+
+    Args:
+        name: the name of the video.
+        sha256: the hash of the file's content.
+        known: maps the names of the project's videos to the hash of their content; None if it is unknown.
+        names_by_content: maps the hash of each content met so far to the name of its video.
+    """
     if fault := control_fault(name):
         return fault
     if not is_visible(name):

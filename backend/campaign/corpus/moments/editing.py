@@ -68,7 +68,8 @@ def change_moments(
         project: the project.
         by: who changes them; their name goes on record.
         video: the name of the video.
-        gone: ids of the moments to remove; nothing may use them, such as a caption or a pair.
+        gone: ids of the moments to remove. A moment that something uses, such as a caption or a pair, cannot be
+            removed.
         come: the spans (start, end) of the new moments, in seconds.
         now: seconds since 1970.
 

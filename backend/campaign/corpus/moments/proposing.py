@@ -149,7 +149,7 @@ class _Unit:
 def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[model.Span] | str:
     """Return the shots of a video, or a message that says why it cannot be read.
 
-    `report` is called with the seconds of video done.
+    `unit` is the video's source and duration. `report` is called with the seconds of video done.
     """
     try:
         return find_shots(unit.source, unit.duration_s, report)
@@ -158,5 +158,8 @@ def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[m
 
 
 def _detector(facts: VideoFacts) -> str:
-    """Return a text that changes with the detector's version or the video's content, to find outdated stored shots."""
+    """Return a text that changes with the version of the shot detector or with the video's content.
+
+    Stored shots with another text are outdated.
+    """
     return f"{DETECTOR} of {facts.sha256[:16]}"

@@ -1,7 +1,7 @@
-"""Run the SQL for assignments, for what may keep an annotator from grading, and for finding the next batch and pairs.
+"""Run the SQL for assignments, for what may keep an annotator from grading, and for choosing the next pairs.
 
 An assignment limits an annotator to some queries or numbers of grades. For an annotator without one, the SQL needs one
-look-up in an index and no further condition.
+look-up in an index and no further condition. Pairs are chosen from batches, groups of pairs of one query.
 """
 
 from collections.abc import Iterable, Sequence
@@ -79,7 +79,10 @@ def condition_values(assignment: Assignment | None) -> dict[str, object]:
 
 
 def includes_batch(db: Database, assignment: Assignment | None, batch_id: BatchId) -> bool:
-    """Return whether an assignment includes the query of a batch; True without an assignment."""
+    """Return whether an assignment includes the query of a batch, a group of pairs of one query.
+
+    True without an assignment.
+    """
     if assignment is None or not assignment.narrows:
         return True
     row = db.conn.execute(
@@ -103,7 +106,10 @@ def pairs_within(db: Database, assignment: Assignment | None, pairs: Sequence[Pa
 
 
 def queries_of(db: Database, assignment: Assignment) -> list[QueryId]:
-    """Return the queries of an assignment that have a batch to grade, in the order in which queries are graded."""
+    """Return the queries of an assignment that have pairs to grade, in the order in which queries are graded.
+
+    Pairs to grade are those in a batch, a group of pairs handed out together.
+    """
     rows = db.conn.execute(
         "SELECT q.query_id FROM query q WHERE EXISTS (SELECT 1 FROM batch b WHERE b.query_id = q.query_id)"
         + query_condition(assignment, "q")
@@ -114,7 +120,7 @@ def queries_of(db: Database, assignment: Assignment) -> list[QueryId]:
 
 
 def pairs_of(db: Database, assignment: Assignment) -> int:
-    """Count the pairs in the open batches of an assignment's queries, whether graded or not."""
+    """Count the pairs of an assignment's queries that are open for grading, whether graded already or not."""
     row = db.conn.execute(
         "SELECT count(*) FROM pair p JOIN query q USING (query_id) WHERE p.batch_id IS NOT NULL"
         + query_condition(assignment, "q"),
@@ -134,7 +140,8 @@ def existing_queries(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
 def add(db: Database, me: AnnotatorId, assignment: Assignment, *, by: AnnotatorId) -> int:
     """Store a new assignment of annotator `me`, given by the lead `by`; return its number.
 
-    The fields `assignment_id` and `by` of `assignment` are ignored.
+    An assignment is the queries that the annotator may grade, and quotas. Its fields `assignment_id` and `by` are
+    ignored.
     """
     number = insert_returning_id(
         db,
@@ -234,6 +241,8 @@ def claimable(
 ) -> list[tuple[PairId, int]]:
     """Return the pairs of a batch that an annotator may take now, each with its lowest free seat.
 
+    A batch is a group of pairs of one query.
+
     A seat is a place for one annotator at a pair, numbered from 1. Seats 1 and 2 are the first round; seats 3 and 4,
     the second round, exist if the first two grades disagree.
 
@@ -241,7 +250,8 @@ def claimable(
         db: the database.
         me: the annotator.
         batch_id: the batch.
-        assignment: the annotator's assignment. In a batch outside it they get only gold questions.
+        assignment: the annotator's assignment. In a batch outside it they get only gold questions (hidden pairs with
+            known grades).
         now: seconds since 1970.
         politely: while two others hold first-round seats in the batch, return only later seats. So these two can grade
             all pairs of the query, and no third person takes some of them.
@@ -256,7 +266,8 @@ def claimable(
 def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -> str:
     """Return the SQL that finds (pair, lowest free seat) of the pairs of a batch that an annotator may take.
 
-    These are the annotator's gold questions, and all other pairs if the assignment includes the batch.
+    These are the annotator's gold questions (hidden pairs with known grades). All other pairs of the batch are found
+    too if the assignment includes it.
     """
     return GOLD_CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if includes_batch(db, assignment, batch_id) else "")
 
@@ -264,10 +275,11 @@ def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -
 def next_batch(
     db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[BatchId, bool] | None:
-    """Return the batch from which an annotator should take pairs next; None if there is none.
+    """Return the batch (group of a query's pairs) from which this annotator takes pairs next; None if there is none.
 
-    The result is (batch, `politely`). If `politely` is True, `claimable` leaves the first and second grades in a batch
-    to two others who are grading there. It is False if no batch has two others, or if nothing else is left to take.
+    The result is (batch, `politely`), for the function `claimable`. If `politely` is True, the first and second grades
+    in a batch are left to two others who are already grading there. It is False if no batch has two others, or if there
+    would be nothing else to take.
 
     Batches with a pair that needs only its last grade come first, then batches in the order in which queries are
     graded. Only batches with a pair for this annotator count.
@@ -301,7 +313,7 @@ def next_batch(
 
 
 def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
-    """Return the batch from which this annotator last took a pair; None if they never took one."""
+    """Return the batch (group of a query's pairs) from which this annotator last took a pair; None if there is none."""
     row = db.conn.execute(
         "SELECT p.batch_id FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
         "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "

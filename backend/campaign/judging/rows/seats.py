@@ -86,8 +86,9 @@ class HeldPair:
 class Seat:
     """The seat of one annotator at one pair, their place to grade it.
 
-    `claimed_at` is when they took it. A `judged` seat has a grade and stays with this person for good. If it is `gold`,
-    the pair is a gold question (a hidden pair with a known grade), and its grade is no judgement.
+    `claimed_at` is when they took it, in seconds since 1970; None if unknown. A `judged` seat has a grade and stays
+    with this person for good. If it is `gold`, the pair is a gold question (a hidden pair with a known grade), and its
+    grade is no judgement.
     """
 
     pair_id: PairId
@@ -141,7 +142,10 @@ def held_pairs(db: Database, me: AnnotatorId) -> list[HeldPair]:
 
 
 def is_set_aside(db: Database, pair_id: PairId) -> bool:
-    """Return whether a pair is used in an exam or calibration round now, so that nobody gets it in the normal work."""
+    """Return whether a pair is used in an exam or calibration round now, so that nobody gets it in the normal work.
+
+    In a calibration round, everybody grades the same few pairs.
+    """
     row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)", [pair_id]).fetchone()
     return bool(row[0])
 
@@ -177,10 +181,11 @@ def assign_seat(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) ->
 
 
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
-    """Reserve a pair for an annotator until `until`: take a free seat (place) at it, or their gold question there.
+    """Reserve a pair for an annotator until `until` (seconds since 1970), by taking a free seat (place) at it for them.
 
-    A single SQL statement takes the seat, so two people cannot take the same one. Seats without a holder are taken
-    before those whose time has run out, because the holder may come back with a grade.
+    If the pair is a gold question (a hidden pair with a known grade) of this annotator, its special seat is taken. A
+    single SQL statement takes the seat, so two people cannot take the same one. Seats without a holder are taken before
+    those whose time has run out, because the holder may come back with a grade.
 
     Returns:
         Whether the annotator got a seat. Nobody gets a second one at the same pair.
@@ -207,9 +212,9 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
 
 
 def claims_made(db: Database, me: AnnotatorId) -> int:
-    """Return the number of this annotator's last claim (taking a pair to grade); 0 if they never took one.
+    """Return the serial number of this annotator's last claim, by which they took a pair to grade; 0 if there is none.
 
-    Each annotator's claims are numbered from 1; gold questions count too.
+    Each annotator's claims are numbered from 1. Claims of gold questions (hidden pairs with known grades) count too.
     """
     return int(db.conn.execute(f"SELECT {_CLAIMS}", {"me": me}).fetchone()[0])
 
@@ -253,7 +258,10 @@ def release_broken(db: Database, moment_id: int) -> None:
 
 
 def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
-    """Return whether a pair is reserved for this annotator and not graded yet; gold questions do not count."""
+    """Return whether a pair is reserved for this annotator and not graded yet.
+
+    False for gold questions, which are hidden pairs with known grades.
+    """
     row = db.conn.execute(
         "SELECT 1 FROM seat WHERE pair_id = ? AND annotator_id = ? AND lease_until IS NOT NULL", [pair_id, me]
     ).fetchone()

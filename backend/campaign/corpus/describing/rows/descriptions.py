@@ -198,7 +198,7 @@ class DescriptionRow:
 
     @property
     def span(self) -> tuple[float, float]:
-        """Start and end in seconds, `[start, end)`."""
+        """The described moment's start and end in seconds; the end itself is excluded."""
         return self.start_s, self.end_s
 
 
@@ -277,7 +277,9 @@ def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
 
 
 def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
-    """Return the videos that the current settings let people describe, sorted by name, with counts for annotator `me`.
+    """Return the videos that the current settings let people describe, sorted by name, with counts of descriptions.
+
+    The counts are of everybody's descriptions and of those by annotator `me`.
 
     Videos without a known file are left out.
     """
@@ -300,7 +302,10 @@ def video(db: Database, video_id: VideoId) -> tuple[str, float] | None:
 
 
 def stored_event(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
-    """Return (key of the description, id of the author) of a stored action; None if no action has this key."""
+    """Return (key of the description, id of its author) of a stored action; None if no action has this key.
+
+    In an action, an annotator writes, changes or withdraws a description. `key` identifies the action.
+    """
     row = db.conn.execute(
         "SELECT d.description_key, x.person_id FROM description_act x JOIN description d USING (description_id) "
         "WHERE x.event_key = ?",
@@ -310,7 +315,10 @@ def stored_event(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
 
 
 def earlier_refusal(db: Database, me: AnnotatorId, key: str) -> str | None:
-    """Return why the action with this key was refused when this person sent it before; None if it was not."""
+    """Return why the action with this key was refused when this person sent it before; None if it was not.
+
+    In an action, an annotator writes, changes or withdraws a description.
+    """
     row = db.conn.execute(
         "SELECT payload ->> 'why' FROM event WHERE kind = ? AND actor = ? AND payload ->> 'event_key' = ?",
         [DESCRIPTION_REFUSED.kind, me, key],

@@ -44,7 +44,10 @@ def _moment(row: int, line: _Line) -> CaptionedMoment:
 
 
 def _line_type(options: ImportOptions) -> type[_Line]:
-    """Return the type of a line for parsing, with the field names that the file uses."""
+    """Return the class that one line of the file is parsed into, with the field names that the file uses.
+
+    `options.columns` maps ReelRank's field names to these.
+    """
     if not options.columns:
         return _Line
     fields = [
