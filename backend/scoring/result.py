@@ -5,7 +5,6 @@ Reads and writes nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -205,7 +204,7 @@ class Evaluations(Mapping[str, Evaluation]):
             differences: whether to have a row for each key and comparison of two runs. Its columns are explained at the
                 property `differences`.
         """
-        _require_pandas()
+        extras.require_pandas()
         import pandas as pd
 
         if per_query + differences + (by is not None) > 1:
@@ -284,7 +283,7 @@ class Evaluations(Mapping[str, Evaluation]):
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     """Return for each run, by its name, a data frame with a row for each query and a column for each key."""
-    _require_pandas()
+    extras.require_pandas()
     import pandas as pd
 
     frames = {}
@@ -300,7 +299,7 @@ def _frame_of_groups(board: Scoreboard, part: Breakdown, entries: Sequence[Mappi
     `part` defines the groups. `entries` are the entries of the runs in a summary with these groups; their intervals are
     added. Without `entries` there are no intervals.
     """
-    _require_pandas()
+    extras.require_pandas()
     import pandas as pd
 
     groups_of_run = {entry["name"]: entry["by"][part.by]["groups"] for entry in entries}
@@ -335,16 +334,6 @@ def breakdowns(board: Scoreboard, by: AnyGroups | Sequence[AnyGroups] | None) ->
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError.single("by", f"{twice} is there twice; give mappings as {{property: {{query: group}}}}")
     return parts
-
-
-def _require_pandas() -> None:
-    """Check that pandas is installed; only data frames need it.
-
-    Raises:
-        ImportError: it is not installed.
-    """
-    if find_spec("pandas") is None:
-        raise ImportError(extras.advice("`to_frame()`", "pandas"), name="pandas")
 
 
 def _latex(board: Scoreboard, summary: Mapping[str, Any], shown: Shown, everything: bool) -> str:

@@ -304,7 +304,7 @@ def menu_counts(project: Project, lead: Person) -> None:
 
 
 def menu_answer(project: Project, lead: Person) -> dict[str, object]:
-    """Return what the route `/lead/waiting` answers: `{"at", "counts"}`.
+    """Return the answer of the route `/lead/waiting`, from which browsers update the counts in the menu.
 
     `at` is the time of the count, in seconds since 1970. `counts` maps the path of a page, or the title of a group of
     pages in the reader's language, to its count as text.

@@ -127,9 +127,10 @@ def by_query(
 
 
 def names_of(groups: list[Group], kind: Kind) -> Names:
-    """Return the names of the video, time and value fields, taken from the first moment that is an object.
+    """Return the names that a file uses for the video, the times and the value of a moment.
 
-    A run whose first prediction is a list gets the default names.
+    They are those of the first object among the moments of a truth. In a run, they are those of the first prediction.
+    Moments that are lists have no names; the default names are returned for them.
     """
     items = chain.from_iterable(group.items for group in groups)
     first = next(items, {})

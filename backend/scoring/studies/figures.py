@@ -258,7 +258,7 @@ def _curve_name(row: dict[str, Any], over: str) -> str:
 
 
 def label_noise(study: Study) -> Specification:
-    """Draw the errors in systems' means that label noise (imprecise moments in the truth) causes.
+    """Draw how much label noise (imprecise starts and ends in the truth) changes the mean scores of systems.
 
     With several standard deviations of the noise, it draws lines; x is the median IoU between noisy and given moments.
     With only one, it draws a dot for each system. Measures without an upper bound have an axis of their own.

@@ -66,7 +66,7 @@ def words_of(tex: str) -> list[str]:
 
 
 def width_of(tex: str) -> float:
-    """Estimate the width in points of a LaTeX text, rather too large than too small.
+    """Estimate the width of a LaTeX text in points; if in doubt, the estimate is too large.
 
     The only commands allowed in the text are those that print a single sign.
     """

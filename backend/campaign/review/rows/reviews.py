@@ -242,8 +242,10 @@ def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]
     """Return which candidate sources found each pair, as a mapping {pair id: {source id: where it was found}}.
 
     A source is an encoder of captions, or a run of a search system. If a source found several time spans for one pair,
-    only its best rank is returned. If all sources are encoders of captions, the result is empty for
-    more than `_AT_ONCE` pairs, to save time. The rank that is stored with each pair then says the same.
+    only its best rank is returned.
+
+    To save time, the result is empty for more than `_AT_ONCE` pairs if all sources are encoders of captions. Each
+    pair's own rank then tells where it was found.
     """
     condition, values = _page_condition(ids, "p.pair_id")
     known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}

@@ -1,4 +1,4 @@
-"""Data types for pools: options of a build, labelled pairs, and the sample, origin and report of a pool check. Pure."""
+"""Data types for making pools of videos, and for the check of a sample of pools by people. Pure."""
 
 import random
 from collections.abc import Mapping, Sequence

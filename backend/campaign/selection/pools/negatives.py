@@ -221,7 +221,7 @@ class _Tally:
     _effective: float = 0.0
 
     def add(self, distributions: Distributions) -> None:
-        """Add the statistics of a block of rows."""
+        """Add the statistics of more rows of the file."""
         self.rows += len(distributions.potential)
         self.without += int((distributions.potential == 0).sum())
         self._potential += int(distributions.potential.sum())
@@ -236,7 +236,7 @@ class _Tally:
     def effective(self) -> float:
         """Mean effective number of negatives, over the rows that have any.
 
-        It is how many equally likely negatives have the same entropy.
+        A row's effective number is the number of equally likely negatives whose entropy is that of the row.
         """
         return self._effective / max(1, self.rows - self.without)
 
