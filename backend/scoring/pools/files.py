@@ -152,8 +152,8 @@ class PoolStatistics:
         positive_moments: the mean number of moments that match a query; above `positives` if own videos have the
             sentence several times.
         several_in_own: the number of queries with several matching moments in their own video.
-        without_distractor: the queries for which every video of the pool matches, so that no result can be wrong.
-        short: the queries with fewer videos in their pool than `pool`.
+        without_distractor: the ids of queries for which every video of the pool matches: no result can be wrong.
+        short: the ids of queries with fewer videos in their pool than `pool`.
         without_pool: the number of sentences without a pool, which are no queries.
         hours: the total duration of all videos, in hours.
     """

@@ -31,9 +31,9 @@ class MyAgreement:
     """How an annotator's grades compare with the final relevance of many pairs.
 
     `equal` is the share of their grades that equal the relevance. `within` is the share that differ from it by at most
-    `tolerance`: how far two grades may differ in this campaign and still agree. `difference` is the mean of their grade
-    minus the agreed value of the pair; above 0 they are more generous. The agreed value is the unrounded mean of a
-    consensus, or a lead's relevance.
+    `tolerance`. The tolerance is how far two grades may differ in this campaign and still agree. `difference` is the
+    mean of their grade minus the agreed value of the pair; above 0 they are more generous. The agreed value is the
+    unrounded mean of a consensus, or a lead's relevance.
     """
 
     pairs: int
@@ -224,8 +224,8 @@ class Stretch:
     """A summary of consecutive grades of one annotator, as evidence for a quality flag.
 
     `since` and `until` are the times of the first and the last grade, in seconds since 1970. `n` counts the grades.
-    `mean` is the mean of what the flag watches, over these grades only: a share, such as of grades that came too fast,
-    or a difference in grades.
+    `mean` is the mean of what the flag watches, over these grades only, such as the share that came too fast. It is a
+    share or a difference in grades.
     """
 
     since: float
@@ -241,6 +241,7 @@ class FlagEvidence:
     `stretches` has the value over consecutive grades, one stretch after the other. It is empty where the times of
     grades are unknown, and for flags about skips. `pairs` are those that support the flag and have a clip, the
     strongest evidence or the newest first. `by_number` counts further pairs that support the flag but have no clip.
+    An earlier campaign was imported without its moments, so only the numbers of these pairs are known.
     """
 
     stretches: tuple[Stretch, ...]
@@ -373,7 +374,7 @@ class AgreementBoard:
         figures: the same statistics under the same keys, and further ones. Each has its number of grades or pairs and a
             bootstrap interval.
         resamples: how often the pairs are resampled for the intervals; 0 for no intervals.
-        imported: the number of grades of earlier campaigns. They are part of everything but days and weeks.
+        imported: the number of grades of earlier campaigns. They are part of everything but the tables by day or week.
         simulated: the number of grades that a program gave. They are part of everything.
         settled: the verdicts of all pairs, then of the pairs of each split.
         lowest_highest: the number of pairs by lowest grade (first index) and highest grade (second index). Only pairs
