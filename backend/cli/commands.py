@@ -13,14 +13,12 @@ from typer.core import TyperCommand, TyperGroup
 class CommandGroup(TyperGroup):
     """A group of commands, whose help shows the first sentence of each command.
 
-    `default` is the command that runs if the user names none. `sections` maps each heading of the help to the names of
-    the commands below it.
+    `default` is the command that runs if the user names none; empty if one has to be named. `sections` maps each
+    heading of the help to the names of the commands below it; empty for a single list.
     """
 
     default: ClassVar[str] = ""
-    """The command that runs if none is named; empty if one has to be named."""
     sections: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """The headings of the list, each with the names of its commands; empty for a single list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Insert the default command if the user names none.

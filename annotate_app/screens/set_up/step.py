@@ -35,9 +35,7 @@ class StepStanding(NamedTuple):
 
     done: bool
     told: str
-    """A short summary shown after the step's title, such as `9 videos`."""
     waits: str = ""
-    """A sentence that names what must be done first; empty if nothing."""
 
 
 class SetUpStep(NamedTuple):

@@ -141,13 +141,21 @@ class PoolStatistics:
     """Counts of what a file of pools holds. A pool is the list of videos in which one query is searched.
 
     As in published figures, only queries with a full pool count, that is, with as many videos as the largest pool. But
-    `videos`, `short`, `without_pool` and `hours` cover the whole file.
+    `videos`, `short`, `without_pool` and `hours` cover the whole file. The first four fields are a row of Table 1 of
+    the MVMR paper.
 
-    The first four fields are a row of Table 1 of the MVMR paper: `queries` and `videos` are counted, `positives` is the
-    mean number of videos that match a query, and `pool` the number of videos in a full pool. `positive_moments` is the
-    mean number of moments that match a query. `several_in_own` counts queries with several matches in their own video.
-    `without_distractor` names queries for which every video of the pool matches. `short` names queries whose pool is
-    not full. `without_pool` counts sentences without a pool.
+    Attributes:
+        queries: the number of queries.
+        videos: the number of videos.
+        positives: the mean number of videos that match a query.
+        pool: the number of videos in a full pool.
+        positive_moments: the mean number of moments that match a query; above `positives` if own videos have the
+            sentence several times.
+        several_in_own: the number of queries with several matching moments in their own video.
+        without_distractor: the ids of queries for which every video of the pool matches: no result can be wrong.
+        short: the ids of queries with fewer videos in their pool than `pool`.
+        without_pool: the number of sentences without a pool, which are no queries.
+        hours: the total duration of all videos, in hours.
     """
 
     queries: int
@@ -155,17 +163,11 @@ class PoolStatistics:
     positives: float
     pool: int
     positive_moments: float
-    """Mean number of positive moments of a query; above `positives` if own videos have the sentence several times."""
     several_in_own: int
-    """Number of queries with several positive moments in their own video."""
     without_distractor: tuple[str, ...]
-    """Queries with a positive in every video of their pool, so that no video found there is wrong."""
     short: tuple[str, ...]
-    """Queries with fewer videos in their pool than `pool`."""
     without_pool: int
-    """Number of sentences without a pool, which are no queries."""
     hours: float
-    """Total duration of all videos, in hours."""
 
 
 def pool_statistics(file: Path) -> PoolStatistics:

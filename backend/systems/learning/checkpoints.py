@@ -92,11 +92,8 @@ class ModelCard(msgspec.Struct, frozen=True):
     frame_dim: int
     sentence_dim: int
     longest: int
-    """Clips that a span may have."""
     frames: str
-    """Identity of what made the features."""
     sentences: str
-    """Identity of the sentence encoder."""
 
     @property
     def shape(self) -> Shape:

@@ -59,8 +59,8 @@ class DescribeEvent:
     `key` identifies the action, so that sending it twice changes nothing. `description` is a key that the browser made
     for the description, and `video` the id of the video as text. `start_s` is the time of the first frame marked, and
     `end_s` that of the first frame after the moment. Both are in seconds on the video's time line. `elapsed_ms` is the
-    time since the mark or the last save, in milliseconds; None if it was not measured. `active_ms` is the part of it in
-    which the annotator was active.
+    time from the mark or the last save to this save, in milliseconds; None if it was not measured. `active_ms` is the
+    part of it in which the tab was on screen and the annotator was active.
     """
 
     key: str
@@ -71,9 +71,7 @@ class DescribeEvent:
     end_s: float = 0.0
     sentence: str = ""
     elapsed_ms: int | None = None
-    """Time from the mark, or the last save, to this save; None if it was not measured."""
     active_ms: int = 0
-    """The part of that time with the tab on screen and the person active."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,29 +29,30 @@ BEGINNING: Since = (None, None)
 class CurrentSettings:
     """The current values of a campaign's settings, as the page Settings and `reelrank status settings` show them.
 
-    `file` holds the settings of `reelrank.toml`, and `campaign` those in the database. `worded` says when the words of
-    the grades were last changed, and by whom. `next_batch` is, in words, the rule that recommends when annotators get
-    further pairs of a query. `next_batch_since` says when it was last changed, and by whom. `describing` says whether
-    annotators may describe moments; `describers` of them may do so, in `described` videos (None: all). `assigned`
-    counts the annotators whose queries or number of grades a lead has limited. `exam_most_missed` is the percentage of
-    answers that may be wrong in the exam.
+    Attributes:
+        file: the settings of `reelrank.toml`.
+        campaign: the settings in the database.
+        worded: when the words of the grades were last changed, and by whom.
+        next_batch: the rule that recommends when annotators get further pairs of a query, in words.
+        next_batch_since: when this rule was last changed, and by whom.
+        describing: whether annotators may describe moments.
+        describers: how many annotators may describe; None for all.
+        described: how many videos may be described; None for all.
+        assigned: how many annotators have an assignment: a lead has limited their queries or number of grades.
+        exam_most_missed: the percentage of answers that may be wrong in the current exam; None if there is none.
     """
 
     file: ProjectSettings
     campaign: StoredSettings
     guideline: GuidelineVersion
     worded: Since
-    """When the words of the grades were last changed, and by whom."""
     next_batch: str
     next_batch_since: Since
     describing: bool
     describers: int | None
-    """How many annotators may describe; None for all. `described` is how many videos may be described; None for all."""
     described: int | None
     assigned: int
-    """How many people have an assignment."""
     exam_most_missed: float | None
-    """Percentage of answers that may be missed in the current exam; None where there is none."""
     terms: Terms
 
 

@@ -31,60 +31,55 @@ class MyAgreement:
     """How an annotator's grades compare with the final relevance of many pairs.
 
     `equal` is the share of their grades that equal the relevance. `within` is the share that differ from it by at most
-    `tolerance`. `difference` is the mean of their grade minus the agreed value of the pair; above 0 they are more
-    generous. The agreed value is the unrounded mean of a consensus, or a lead's relevance.
+    `tolerance`. The tolerance is how far two grades may differ in this campaign and still agree. `difference` is the
+    mean of their grade minus the agreed value of the pair; above 0 they are more generous. The agreed value is the
+    unrounded mean of a consensus, or a lead's relevance.
     """
 
     pairs: int
     equal: float
-    """Share of grades that equal the relevance."""
     tolerance: int
-    """How far two grades may differ in this campaign and still agree."""
     within: float
-    """Share of grades that differ from the relevance by at most the tolerance."""
     difference: float
-    """Mean of grade minus agreed value, which is a consensus's unrounded mean or a lead's relevance.
-
-    Above 0 means more generous.
-    """
 
 
 @dataclass(frozen=True, slots=True)
 class MyWork:
     """The statistics that annotators may read about their own work. Judgements of earlier campaigns are left out.
 
-    `today`, `week` and `in_all` count graded pairs, and `simulated` those that a program graded. `days` are (day,
-    pairs) and `months` (first day, active seconds). `active_s` is all active time, and `median_s` is the median for one
-    grade, both in seconds. `grades` counts each grade, the lowest first. `settled` counts graded pairs whose relevance
-    is final. `recent` counts pairs that somebody may still correct.
+    Attributes:
+        today: the pairs graded for the first time since the server's midnight.
+        week: the pairs graded for the first time today or in the six days before.
+        in_all: all graded pairs.
+        simulated: how many pairs of `in_all` a program graded, for a demonstration.
+        days: (`2026-03-14`, pairs graded for the first time) of the last 30 local days, the oldest first.
+        active_s: the active time of all grades and corrections together, in seconds.
+        months: (first day, `2026-03-01`, active seconds) of the months with active time, the newest first. Simulated
+            grades are left out.
+        median_s: the median active time of a current grade, in seconds; None if no time was measured.
+        grades: how often each grade of the scale was given, the lowest first.
+        skips: the skips that were not taken back.
+        settled: the graded pairs whose relevance is final. `agreement` is computed from them.
+        recent: the pairs that somebody graded so recently that they may still correct it. They are not in `agreement`
+            yet.
+        imported: how many judgements of earlier campaigns are left out.
+        agreement: None while `settled` is too small for it.
     """
 
     today: int
-    """Pairs graded for the first time since midnight."""
     week: int
-    """Pairs graded for the first time today or in the six days before."""
     in_all: int
     simulated: int
-    """How many of them a program made, for a demonstration."""
     days: tuple[tuple[str, int], ...]
-    """(`2026-03-14`, pairs) of the last 30 local days, the oldest first."""
     active_s: float
-    """Active time of all grades and corrections together."""
     months: tuple[tuple[str, float], ...]
-    """(first day, `2026-03-01`, active seconds) of months with any, the newest first. Simulated grades are left out."""
     median_s: float | None
-    """Median active time of the current grades, in seconds; None if no time was measured."""
     grades: tuple[int, ...]
-    """How often each grade of the scale was given, the lowest first."""
     skips: int
     settled: int
-    """How many of the graded pairs are settled for good, which `agreement` rests on."""
     recent: int
-    """Pairs that somebody graded so recently that they may still correct it. They are not in `agreement` yet."""
     imported: int
-    """Judgements of earlier campaigns."""
     agreement: MyAgreement | None
-    """None while `settled` is too small to say anything."""
 
 
 class FlagKind(StrEnum):
@@ -172,26 +167,25 @@ class FlagDismissal:
 class Flag:
     """One quality flag (possible warning) of an annotator: the figure that it watches, and whether it is raised.
 
-    `value` is a share (0 to 1) or a difference in grades; None where it is undefined, and then `reason` says why. `n`
-    counts the grades or pairs from which it was computed. The flag is raised if the value passes `limit`. `told`
-    explains it in a sentence. `interval` is a 99 % interval. `dismissed` is the lead's dismissal that hides a raised
-    flag.
+    Attributes:
+        value: a share (0 to 1), or a difference in grades or shares; None where it is undefined.
+        n: the number of grades or pairs from which the value is computed.
+        limit: the limit that the value has to pass for the flag to be raised.
+        told: the value and what it is compared with, in a sentence.
+        interval: the 99 % interval of a difference; None for a share, or with too few grades.
+        reason: why the value is undefined; empty otherwise.
+        dismissed: the lead's dismissal that hides a raised flag.
     """
 
     kind: FlagKind
     value: float | None
     n: int
-    """How many grades the figure rests on."""
     limit: float
-    """The figure has to pass this limit for the flag to be raised."""
     raised: bool
     told: str
-    """The figure and what it is compared with, in a sentence."""
     interval: tuple[float, float] | None = None
-    """The 99 % interval of a difference."""
     reason: str = ""
     dismissed: FlagDismissal | None = None
-    """The dismissal that hides a raised flag."""
 
     @property
     def figure(self) -> str:
@@ -209,16 +203,14 @@ class Flag:
 class PersonFlags:
     """All quality flags of one annotator, raised or not.
 
-    `grades` counts their current grades. `median_s` is the median active time of a grade in seconds; None if no time
-    was measured.
+    `grades` counts their current grades, also repeats and grades of earlier campaigns. `median_s` is the median active
+    time of a grade in seconds; None if no time was measured.
     """
 
     annotator_id: AnnotatorId
     name: str
     grades: int
-    """Current grades, those of earlier campaigns and repeats too."""
     median_s: float | None
-    """Median active time of a grade, in seconds; None if no time was measured."""
     flags: tuple[Flag, ...]
 
     @property
@@ -232,15 +224,14 @@ class Stretch:
     """A summary of consecutive grades of one annotator, as evidence for a quality flag.
 
     `since` and `until` are the times of the first and the last grade, in seconds since 1970. `n` counts the grades.
-    `mean` is what the flag watches, over these grades only, such as the share that came too fast.
+    `mean` is the mean of what the flag watches, over these grades only, such as the share that came too fast. It is a
+    share or a difference in grades.
     """
 
     since: float
-    """When the first of them was given, in seconds since 1970; `until` likewise for the last."""
     until: float
     n: int
     mean: float
-    """Mean of the flag's figure: a share, or a difference in grades."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,16 +239,14 @@ class FlagEvidence:
     """The evidence for an annotator's quality flag: how its value changed over time, and the pairs to look at first.
 
     `stretches` has the value over consecutive grades, one stretch after the other. It is empty where the times of
-    grades are unknown. `pairs` are those that support the flag and have a clip. `by_number` counts those that support
-    the flag but have no clip.
+    grades are unknown, and for flags about skips. `pairs` are those that support the flag and have a clip, the
+    strongest evidence or the newest first. `by_number` counts further pairs that support the flag but have no clip.
+    An earlier campaign was imported without its moments, so only the numbers of these pairs are known.
     """
 
     stretches: tuple[Stretch, ...]
-    """Empty where the times of the grades are unknown."""
     pairs: tuple[PairId, ...]
-    """The pairs that speak for the flag and have a clip, the most telling or the newest first."""
     by_number: int = 0
-    """How many more pairs speak for the flag but are known by their number only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +254,8 @@ class Verdicts:
     """How many pairs have each verdict, in the whole campaign or in one split. The counts add up to `pairs`.
 
     `part` names the split, or says that all pairs are counted. `by_two`, `by_four` and `by_six` count pairs settled by
-    this many grades. `waiting` counts pairs that do not have enough grades yet.
+    this many grades. A pair gets six grades if a lead re-opened it for two more annotators. `waiting` counts graded
+    pairs that do not have enough grades yet.
     """
 
     part: str
@@ -273,36 +263,36 @@ class Verdicts:
     by_two: int
     by_four: int
     by_six: int
-    """Settled by six grades, after a lead re-opened the pair for two more people."""
     adjudicated: int
     discarded: int
     waiting: int
-    """Graded, but not by enough people yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
     """How far annotators agree on the pairs of one query, day or week. A pair belongs to the day of its first grade.
 
-    `name` is the query, day or week. `grades` counts grades that can be compared with another one of the same pair.
-    `mean` is the mean of all grades. `alpha_ordinal` is Krippendorff's alpha, a measure of agreement. `exact` and
-    `within` are the shares of grades that are equal, or differ by at most the tolerance. `settled` counts the verdicts.
-    `reason` says why a figure is None.
+    Attributes:
+        name: the query, day or week.
+        grades: how many grades can be compared with another one of the same pair.
+        mean: the mean of all grades of these pairs.
+        alpha_ordinal: Krippendorff's alpha, a measure of agreement.
+        exact: the share of grades that are equal.
+        within: the share of grades that differ by at most the campaign's tolerance.
+        settled: the counts of the verdicts.
+        reason: why a figure is None; empty if none is.
+        split: the split of a query; empty for a day or week.
     """
 
     name: str
     pairs: int
     grades: int
-    """Grades that can be compared with another one of the same pair."""
     mean: float
-    """Mean of all grades of these pairs."""
     alpha_ordinal: float | None
     exact: float | None
     within: float | None
-    """Share of grades that differ by at most the campaign's tolerance."""
     settled: Verdicts
     reason: str
-    """Why some figure is None; an empty text if none is."""
     split: str = ""
 
 
@@ -310,8 +300,8 @@ class GroupAgreement:
 class PersonGrades:
     """How one annotator grades: the counts of each grade, the most used grade, and the bias.
 
-    `histogram` counts each grade, the lowest first. `often` says whether `most_used_share` is so high that it raises a
-    quality flag. `bias` is the mean of their grades minus those of others on the same pairs.
+    `histogram` counts each grade, the lowest first. `often` says whether `most_used_share` is so high, over enough
+    grades, that it raises a quality flag. `bias` is the mean of their grades minus those of others on the same pairs.
     """
 
     name: str
@@ -320,7 +310,6 @@ class PersonGrades:
     most_used: int
     most_used_share: float
     often: bool
-    """Whether the most used grade is used so often, over enough grades, that it raises a flag."""
     bias: Figure
 
 
@@ -339,7 +328,6 @@ class PersonPeriod:
     most_used_share: float
     bias: float | None
     n: int
-    """How many grades the bias is a mean of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,12 +368,18 @@ WHOLE = BoardPart()
 class AgreementBoard:
     """All figures and tables of how far annotators agree, over the current grades at one instant.
 
-    `part` tells which pairs are covered. `summary` is what `reelrank consensus --json` prints for the same grades.
-    `figures` has the same statistics under the same keys, and further ones, each with its number of grades or pairs and
-    a bootstrap interval. If `resamples` is 0, there are no intervals. `lowest_highest` counts pairs by their lowest
-    grade (first index) and highest grade (second index). `imported` counts the grades of earlier campaigns, and
-    `simulated` those that a program gave. `most_used_limit` is the share of one grade above which an annotator uses it
-    conspicuously often.
+    Attributes:
+        part: the pairs that are covered.
+        summary: what `reelrank consensus --json` prints for the same grades.
+        figures: the same statistics under the same keys, and further ones. Each has its number of grades or pairs and a
+            bootstrap interval.
+        resamples: how often the pairs are resampled for the intervals; 0 for no intervals.
+        imported: the number of grades of earlier campaigns. They are part of everything but the tables by day or week.
+        simulated: the number of grades that a program gave. They are part of everything.
+        settled: the verdicts of all pairs, then of the pairs of each split.
+        lowest_highest: the number of pairs by lowest grade (first index) and highest grade (second index). Only pairs
+            with two grades or more are counted.
+        most_used_limit: the share of one grade above which an annotator uses it conspicuously often.
     """
 
     part: BoardPart
@@ -394,16 +388,11 @@ class AgreementBoard:
     resamples: int
     tolerance: int
     imported: int
-    """Grades of earlier campaigns. They are part of everything but days and weeks."""
     simulated: int
-    """Grades that a program made. They are part of everything."""
     settled: tuple[Verdicts, ...]
-    """Counts of all pairs, then of the pairs of each split."""
     lowest_highest: tuple[tuple[int, ...], ...]
-    """Number of pairs by lowest grade (first index) and highest grade, among the pairs with two grades or more."""
     histogram: tuple[int, ...]
     most_used_limit: float
-    """Giving one grade more often than this share of the time is worth a look."""
     people: tuple[PersonGrades, ...]
     couples: tuple[Couple, ...]
     days: tuple[GroupAgreement, ...]
@@ -435,39 +424,36 @@ FIGURE_WORDS = {
 class AggregatorCount:
     """How often the relevances of one aggregator (mean, median, Dawid-Skene) differ from the final ones.
 
-    `by_rule` counts pairs whose relevance comes from the consensus rule. Of these, `differs` counts the pairs to which
-    the aggregator gives another relevance, and `differs_by_more` those where it differs by more than 1. `by_lead`
-    counts pairs that a lead decided, and `differs_from_lead` those to which the aggregator gives another relevance.
-    `gained` counts discarded pairs: they have no final relevance, but the aggregator gives them one.
+    Attributes:
+        by_rule: the number of pairs whose final relevance comes from the consensus rule.
+        differs: how many pairs of `by_rule` get another relevance from the aggregator.
+        differs_by_more: how many pairs of `by_rule` get one that differs by more than 1.
+        by_lead: the number of pairs that a lead decided.
+        differs_from_lead: how many pairs of `by_lead` get another relevance from the aggregator.
+        gained: the number of discarded pairs: they have no final relevance, but the aggregator gives each of them one.
     """
 
     name: str
     by_rule: int
-    """Pairs whose relevance is final by the rule."""
     differs: int
-    """Pairs of `by_rule` to which the aggregator gives another relevance."""
     differs_by_more: int
-    """Pairs of `by_rule` to which the aggregator gives a relevance that differs by more than one."""
     by_lead: int
-    """Pairs that a lead decided."""
     differs_from_lead: int
     gained: int
-    """Discarded pairs, all of which would get a relevance."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherRelevance:
     """A pair whose final relevance differs from that by mean, median or Dawid-Skene.
 
-    `grades` are all its grades, from the lowest to the highest. `by_lead` says whether a lead decided on the relevance
-    `final`. `mean`, `median` and `dawid_skene` are the relevances by these methods.
+    `query` is the text of its query; empty where it is unknown. `grades` are all its grades, from the lowest to the
+    highest. `by_lead` says whether a lead decided on the relevance `final`. `mean`, `median` and `dawid_skene` are the
+    relevances by these methods.
     """
 
     pair: str
     query: str
-    """The text of its query; empty where it is unknown."""
     grades: tuple[int, ...]
-    """All its grades, from the lowest to the highest."""
     final: int
     by_lead: bool
     mean: int

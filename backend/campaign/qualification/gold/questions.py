@@ -103,27 +103,24 @@ class GoldAnswer:
     answer: GoldGrade
     within: bool
     counts: bool
-    """True if the accuracy is computed from this answer, among others."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPerson:
     """One annotator's results on gold questions.
 
-    The accuracy is computed from their last answers since the newest warning or pause. `counted` is the number of these
-    answers, and `within` how many of them are within the tolerance. `accuracy` is the percentage; None while there are
-    too few answers. `findings` are the warnings and pauses. `left` is how many gold questions the annotator can still
-    be given.
+    `answers` are all their answers, the oldest first. The accuracy is computed from the last ones since the newest
+    warning or pause. `counted` is the number of these answers, and `within` how many of them are within the tolerance.
+    `accuracy` is the percentage; None while there are too few answers. `findings` are the warnings and pauses, the
+    newest first. `left` is how many gold questions the annotator can still be given.
     """
 
     person: Person
     answers: tuple[GoldAnswer, ...]
-    """The oldest first."""
     within: int
     counted: int
     accuracy: float | None
     findings: tuple[GoldFinding, ...]
-    """The newest first."""
     pause: Pause | None
     left: int
 

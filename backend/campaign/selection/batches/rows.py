@@ -85,25 +85,22 @@ def taken_back(db: Database, query_id: QueryId, number: int) -> tuple[str | None
 class OpenQuery:
     """One query with an open batch, and the numbers that decide about its next batch.
 
-    `batches` counts its open batches. `pairs` is the number of pairs that the next batch would have; 0 if no candidates
-    are left. `declined` says whether a lead declined it. `unsettled` counts pairs of the open batches that still need
-    grades. `relevances` are those of the open batches' pairs in rank order, None where there is none.
+    `batches` counts its open batches, without a probe. `pairs` is the number of pairs that the next batch would have; 0
+    if no candidates are left. `declined` says whether a lead declined it. `unsettled` counts pairs of the open batches
+    that still need grades, without those whose clip cannot be shown.
+
+    `relevances` are those of the open batches' pairs in rank order, None where there is none. Pairs of a later pooling
+    are left out: their ranks say nothing about how deep a list is worth judging.
     """
 
     query_id: QueryId
     query: str
     split: Split
     batches: int
-    """Number of open batches, without a probe."""
     pairs: int
-    """Number of pairs that the next batch would hand out; 0 where the candidate list ends."""
     declined: bool
-    """Whether a lead declined the next batch."""
     unsettled: int
-    """Number of pairs in open batches that wait for grades, without those whose clip cannot be shown."""
     relevances: tuple[int | None, ...]
-    """Relevances of the open batches' pairs in rank order. Pairs of a later pooling are left out: their ranks say
-    nothing about how deep a list is worth judging."""
 
     @property
     def state(self) -> NextState:

@@ -48,18 +48,16 @@ class Work:
     """The grades of one or all annotators, in the order of giving, with the numbers from which flags are computed.
 
     Each of `leaning`, `near`, `too_fast` and `unseen` has one number per grade, NaN if undefined. `leaning` is the
-    grade minus the mean of the others' grades of the pair. `near` is 1 if the first two grades of the pair agree, else
-    0. `too_fast` is 1 if the grade came too fast, and `unseen` is 1 if it came before the clip can have been seen; else
-    they are 0.
+    grade minus the unrounded mean of the others' grades of the pair. `near` is 1 if the grade is within the tolerance
+    of the pair's other first-round grade (the first two grades of a pair), else 0. `too_fast` is 1 if the grade came
+    too fast, and `unseen` is 1 if it came before the clip can have been seen; else they are 0.
     """
 
     grades: Grades
     highest: int
     tolerance: int
     leaning: Floats
-    """Grade minus the unrounded mean of the others' grades of the pair."""
     near: Floats
-    """1 if the grade is within the tolerance of the pair's other first-round grade, else 0."""
     too_fast: Floats
     unseen: Floats
     skips: Skips
