@@ -82,9 +82,9 @@ class ReleaseRow:
 class KeptRelease:
     """A stored release as lists of releases show it: its author, its content and its settings.
 
-    `state_of` is the time of the last change that it includes. `megabytes` is the size of its zip, None if that is
-    missing. `val_queries`, `test_queries` and `moments` are None if an older version of ReelRank made the release.
-    `made_at` is in seconds since 1970; `made_by` is a name, None for the command line.
+    `state_of` is the time of the project's last change that it includes, in UTC. `megabytes` is the size of its zip,
+    None if that is missing. `val_queries`, `test_queries` and `moments` are None if an older version of ReelRank made
+    the release. `made_at` is in seconds since 1970; `made_by` is a name, None for the command line.
     """
 
     name: str
@@ -93,7 +93,6 @@ class KeptRelease:
     made_by: str | None
     sha256: str
     state_of: str
-    """Time of the last change of the project that it includes, in UTC."""
     file: str | None
     megabytes: float | None
     val_queries: int | None
@@ -134,15 +133,16 @@ class QueryCounts:
 class ReleaseSelection:
     """The validation and test queries that a release includes and leaves out.
 
-    Each list has the order in which queries are handed out.
-
-    `moments` counts the graded moments in the release, and `adjudicated` those of them whose relevance a lead decided.
+    Each list has the order in which queries are given to annotators.
 
     Attributes:
         queries: the queries in the release.
         unfinished: queries left out because some of their pairs still need grades.
         without_relevance: queries left out because none of their pairs has a relevance that may be released.
         unfinished_within: those of `queries` that are unfinished.
+        moments: number of graded moments in the release.
+        adjudicated: number of these moments whose relevance a lead decided.
+        adjudicated_left_out: number of pairs of `queries` that were left out because a lead adjudicated them.
     """
 
     queries: tuple[QueryCounts, ...]
@@ -150,11 +150,8 @@ class ReleaseSelection:
     without_relevance: tuple[QueryCounts, ...]
     unfinished_within: tuple[QueryCounts, ...]
     moments: int
-    """Number of graded moments in the release."""
     adjudicated: int
-    """Number of these moments that a lead adjudicated."""
     adjudicated_left_out: int
-    """Number of pairs of its queries that were left out because a lead adjudicated them."""
 
     def count(self, split: Split) -> int:
         """Return the number of queries of a split in the release."""
