@@ -160,29 +160,24 @@ class ReleaseSelection:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The content of a release without its training sets, read from the database in one snapshot.
-
-    `truth` has the queries of each split with their graded moments. `videos` maps each video name to (duration in
-    seconds, index). `raw` and `pairs` are the rows of `raw_annotation.csv` and `raw_query_moment_pair.csv`. `counts`
-    has counts of the whole project, and `guideline` the number of grades by guideline version.
-    """
+    """The content of a release without its training sets, read from the database in one snapshot."""
 
     name: str
     """Name of the project."""
     grading: Grading
     batch_size: int
     truth: dict[Split, list[Document]]
-    """The documents of validation and test queries, in judging order; the moments of each are ordered by rank."""
+    """The documents of validation and test queries, in the order of judging; the moments of each are ordered by rank."""
     videos: dict[str, tuple[float, int]]
-    """(duration in seconds, index) of each video by name; sorted by name."""
+    """(duration in seconds, index) of each video by name; sorted by name, with indices from 0."""
     raw: list[tuple[object, ...]]
-    """One row for each current judgement, with the columns `RAW_COLUMNS`."""
+    """The rows of `raw_annotation.csv`, with the columns `RAW_COLUMNS`: one for each current judgement."""
     pair_columns: tuple[str, ...]
     """`PAIR_COLUMNS`, then `published_caption` if these are included, and `sources` if runs were pooled."""
     pairs: list[tuple[object, ...]]
-    """One row for each pair that was handed out, with `pair_columns`."""
+    """The rows of `raw_query_moment_pair.csv`, with `pair_columns`: one for each pair that annotators were given."""
     counts: StatusCounts
-    """The counts of the project, from `status.counts` without probes."""
+    """The counts of the whole project, from `status.counts` without probes."""
     guideline: dict[int, int]
     """Number of grades given under each version of the guideline; the last version is in force."""
     rewriting: RewriteSummary | None
@@ -249,8 +244,8 @@ class Field:
 class ReleaseTable:
     """A table in a file of a release, with the Hugging Face configuration and split that it belongs to.
 
-    `fields` is empty if the file itself states the types of its fields. `rows` is the number of rows; None if it is not
-    known, and `size` is then 0.
+    `fields` is empty if the file itself states the types of its fields. `rows` is the number of rows, and `size` the
+    size of the file in bytes. If these are not known, `rows` is None and `size` is 0.
     """
 
     config: str
@@ -259,7 +254,6 @@ class ReleaseTable:
     fields: tuple[Field, ...] = ()
     rows: int | None = None
     size: int = 0
-    """Size of the file in bytes."""
 
 
 LONGEST_NAME = 100
