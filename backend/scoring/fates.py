@@ -43,9 +43,7 @@ class Meeting:
     Arrays from `position` to `reaches` have the shape (P,); the other three have the shape (T,).
 
     Attributes:
-        k: the lowest rank of a prediction.
-        mu: the IoU threshold.
-        position: each prediction's position in `RankedRun.run`, from 0.
+        position: the position of each prediction in `RankedRun.run`, from 0.
         query: the number of its query in the truth.
         rank: its rank, from 1.
         takes: the index of the truth moment that it takes, or -1.

@@ -167,7 +167,7 @@ class Contents:
     grading: Grading
     batch_size: int
     truth: dict[Split, list[Document]]
-    """The documents of validation and test queries, in the order of judging; the moments of each are ordered by rank."""
+    """The documents of validation and test queries, in the order of judging; the moments of each are sorted by rank."""
     videos: dict[str, tuple[float, int]]
     """(duration in seconds, index) of each video by name; sorted by name, with indices from 0."""
     raw: list[tuple[object, ...]]
