@@ -23,16 +23,17 @@ from backend.core.progress import Progress
 class CandidateOptions(NamedTuple):
     """Options for choosing candidates, the moments that may be relevant to a query.
 
-    A field that is None keeps the project's setting.
+    A field that is None keeps the project's setting, unless its entry says otherwise.
 
     Attributes:
-        batch_size: the number of a query's candidates that are handed out together.
+        batch_size: the number of a query's candidates that are given to annotators together.
         captions: whether moments with similar captions become candidates, besides those from runs.
-        visual: the CLIP model that also compares queries with frames; None for no frames.
+        visual: name or folder of a CLIP model that also compares queries with the frames of moments; None for no
+            frames.
         runs: run files (predictions of search systems) on the server, from which candidates are taken.
         depth: how many predictions of each query are taken from a run.
         iou: the IoU from which two overlapping predictions become one candidate.
-        videos: a file that gives the video names, if runs have video numbers instead.
+        videos: a file that maps the video numbers in runs to video names; None if runs have video names.
         probe: the number of queries for which more moments are graded, to learn whether the candidates suffice.
         seed: the random seed for drawing these queries and moments.
         encoder: the name of the sentence encoder.
@@ -43,13 +44,10 @@ class CandidateOptions(NamedTuple):
     batch_size: int | None = None
     captions: bool = True
     visual: str | None = None
-    """Name or folder of a CLIP model that compares queries with the frames of moments."""
     runs: tuple[str, ...] = ()
-    """Run files on the server."""
     depth: int = PoolingOptions().depth
     iou: float = PoolingOptions().iou
     videos: str | None = None
-    """File that maps the video numbers in runs to video names."""
     probe: int = 0
     seed: int = 0
     encoder: str | None = None

@@ -201,7 +201,7 @@ class _Work:
         temperature: the sampling temperature.
         keep: called with the reply to each request.
         waiting: the captions still to be sent, as one list for each request.
-        proven: whether any answer was usable.
+        proven: whether any answer was usable. If so, a useless answer is due to its caption.
         useless: (caption, fault) of each request for a single caption whose answer was not usable, while `proven` was
             False.
         failure: the error that ends the call; None while there is none.
@@ -212,9 +212,7 @@ class _Work:
     keep: Callable[[Reply], None]
     waiting: deque[list[str]] = field(default_factory=deque)
     proven: bool = False
-    """Whether any answer was usable; if so, a useless answer is due to its caption."""
     useless: list[tuple[str, str]] = field(default_factory=list)
-    """Single captions that got no usable answer before `proven`, each with the fault."""
     failure: ReelRankError | None = None
 
     async def all_of(self, captions: Sequence[str]) -> None:

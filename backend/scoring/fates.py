@@ -38,36 +38,33 @@ class Meeting:
     scoring. A prediction is compared with the truth moments of the same query and video, and "takes" the one that it is
     matched with. IoUs are float64 in [0, 1], for display. They are NaN if there is nothing to compare with.
 
-    For each prediction, shape (P,): `position`, `query` and `rank` say where it stands in the run, for which query of
-    the truth, and its rank from 1. `takes` is the index of the moment that it takes, or -1. `best_iou` is its highest
-    IoU, and `reaches` whether any IoU reaches mu.
-
-    For each truth moment, shape (T,): `taken_at` is the rank of the prediction that takes it, or 0. `near_iou` is its
-    highest IoU, and `reached` whether any IoU reaches mu.
-
     `reaches`, `reached` and the matching compare IoUs as the evaluation does: with exact fractions in preset `paper`.
+
+    Arrays from `position` to `reaches` have the shape (P,); the other three have the shape (T,).
+
+    Attributes:
+        position: the position of each prediction in `RankedRun.run`, from 0.
+        query: the number of its query in the truth.
+        rank: its rank, from 1.
+        takes: the index of the truth moment that it takes, or -1.
+        best_iou: its highest IoU with a truth moment.
+        reaches: whether it reaches mu with any truth moment, taken or not.
+        taken_at: the rank of the prediction that takes each truth moment, or 0.
+        near_iou: the moment's highest IoU with a prediction.
+        reached: whether any prediction reaches mu with the moment.
     """
 
     k: int
     mu: float
     position: Indices
-    """Position of each prediction in `RankedRun.run`, shape (P,)."""
     query: Indices
-    """The truth's query number of each prediction, shape (P,)."""
     rank: Indices
-    """Rank of each prediction, from 1, shape (P,)."""
     takes: Indices
-    """The truth moment that each prediction takes, or -1, shape (P,)."""
     best_iou: Floats
-    """The highest IoU of each prediction with a truth moment, shape (P,)."""
     reaches: Flags
-    """Whether a prediction reaches mu with any truth moment, taken or not, shape (P,)."""
     taken_at: Indices
-    """Rank of the prediction that takes each truth moment, or 0, shape (T,)."""
     near_iou: Floats
-    """The highest IoU of each truth moment with a prediction, shape (T,)."""
     reached: Flags
-    """Whether a prediction reaches mu with each truth moment, shape (T,)."""
 
 
 def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: float) -> Meeting:
@@ -183,7 +180,6 @@ class FateExample:
     moment: int
     rank: int
     iou: float
-    """Highest IoU of a prediction with the moment, NaN if no prediction is in its video."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,9 +164,9 @@ class Settings:
     """The preset, measures, cut-offs and thresholds of one evaluation, all checked.
 
     `mu` and `theta` are the IoU thresholds of measures with and without graded relevance. `asked` has the keys of the
-    values that the caller wants, such as `ndcg@20,0.5`; None means all. `own` has the measures that the caller wrote.
-    `any_grade` tells whether the truth may have relevances other than 0 to 4. `notes` says which measures the caller
-    asked for by another name.
+    values that the caller wants, such as `ndcg@20,0.5`; None means all values of `measures`. `own` has the measures
+    that the caller wrote, by name. `any_grade` tells whether the truth may have relevances other than 0 to 4, because
+    the caller named the gain. `notes` says which measures the caller asked for by another name.
     """
 
     preset: str
@@ -178,13 +178,9 @@ class Settings:
     """The lowest relevance that counts as relevant for measures without graded relevance."""
     measures: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    """Notes about alternative names of measures that the caller used."""
     asked: tuple[str, ...] | None = None
-    """The keys that the caller asked for; None for all values of all these measures."""
     any_grade: bool = False
-    """Whether the truth may have other relevances than 0-4, because the caller named the gain."""
     own: Mapping[str, Measure] = field(default_factory=dict)
-    """The measures that the caller wrote, by name."""
 
     @property
     def family(self) -> tuple[Measure, ...]:

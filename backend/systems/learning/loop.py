@@ -61,7 +61,7 @@ class TrainingMaterial:
         vectors: the vectors of the training queries.
         val: the validation queries.
         val_vectors: the vectors of the validation queries.
-        frames: the encoder and the rate of the frame features.
+        frames: the identity of the frame features: their encoder and rate.
         sentences: the identity of the sentence encoder.
         rivals: videos and queries that are similar but do not match, for the loss `crocs`; None for other losses.
         rival_vectors: the vectors of the queries in `rivals`.
@@ -73,9 +73,7 @@ class TrainingMaterial:
     val: AskedQueries
     val_vectors: Floats
     frames: str
-    """Identity of what made the features."""
     sentences: str
-    """Identity of the sentence encoder."""
     rivals: Rivals | None = None
     rival_vectors: Floats | None = None
 

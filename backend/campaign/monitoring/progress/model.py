@@ -53,38 +53,36 @@ class Worker:
     annotator_id: AnnotatorId
     name: str
     barred: Barred | None = None
-    """Why the annotator gets no pair at all; None if they may work."""
     a_day: float = 0.0
-    """Judgements a day, over the last seven days, limited by their daily quota."""
     room: int | None = None
-    """How many more grades their quota in all allows; None without a quota."""
     queries: frozenset[QueryId] | None = None
-    """The queries that they are assigned to; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairKind:
     """A group of pairs that still need grades and have the same value in every field of this class.
 
-    All of them can be given to annotators now. `seats` is how many grades each needs in all, and `judged` how many it
-    has. `graded` has the annotators who graded it, `skipped` those who skipped it, and `known` those who answered it in
-    an exam or a calibration round. `disputed` says whether the first two grades disagree. `query` is None unless
-    somebody is assigned to some queries only.
+    All of them can be given to annotators now.
+
+    Attributes:
+        seats: how many grades each pair needs in all.
+        graded: the annotators who graded it.
+        judged: how many grades it has. An annotator of an earlier campaign may have given two, so this can exceed the
+            number of annotators in `graded`.
+        disputed: whether the first two grades disagree.
+        skipped: the annotators who skipped it.
+        known: the annotators who answered it in an exam or a calibration round.
+        query: its query, or one that stands for all queries with the same annotators. None where queries do not matter,
+            such as while nobody is assigned to some queries only.
     """
 
     seats: int
     graded: frozenset[AnnotatorId]
     judged: int
-    """Seats with a grade. An earlier campaign may have two grades of one person, so this can exceed the people in
-    `graded`.
-    """
     disputed: bool = False
-    """Whether the first two grades do not agree."""
     skipped: frozenset[AnnotatorId] = frozenset()
     known: frozenset[AnnotatorId] = frozenset()
-    """The annotators who answered the pair in an exam or a calibration round."""
     query: QueryId | None = None
-    """Set only where somebody is assigned to some queries."""
 
     @property
     def free(self) -> int:
@@ -96,22 +94,22 @@ class PairKind:
 class Stuck:
     """A group of pairs that the team cannot finish because too few annotators can grade them.
 
-    `places` are the numbers of the grades that each pair lacks: (3, 4) for the third and the fourth. `pairs` counts the
-    pairs, and `grades` the grades that nobody can give. `lacking` is how many more annotators are needed. `ways_out`
-    lists what keeps annotators from these pairs, as (reason, names, pairs): the names of these annotators, and the
-    largest number of pairs that the reason keeps from one of them. Suspended annotators do not belong to the team. If
-    all are suspended, no pair counts as stuck.
+    Suspended annotators do not belong to the team. If all are suspended, no pair counts as stuck.
+
+    Attributes:
+        places: the numbers of the grades that each pair lacks: (3, 4) for the third and the fourth.
+        pairs: the number of pairs.
+        lacking: how many more annotators are needed for the pair that lacks most.
+        grades: the number of grades that nobody can give, over all these pairs.
+        ways_out: (reason, names, pairs) for each reason that keeps annotators from these pairs. `names` are these
+            annotators, and `pairs` is the largest number of pairs that the reason keeps from one of them.
     """
 
     places: tuple[int, ...]
-    """Which of their grades are missing: (3, 4) for the third and the fourth."""
     pairs: int
     lacking: int
-    """How many more people are needed for the pair that lacks most."""
     grades: int
-    """Grades that nobody can give, over all these pairs."""
     ways_out: tuple[tuple[Barred, tuple[str, ...], int], ...]
-    """(reason, names, pairs): why some annotators cannot grade them, their names, and for how many pairs it matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,41 +117,37 @@ class QueryStuck:
     """The pairs of one query that cannot be finished without a lead, given by their ranks.
 
     Each item of `stuck` is a group of pairs that too few annotators can grade, with the ranks of these pairs. `blocked`
-    has the ranks of pairs whose clip cannot be shown. `set_aside` has those that an exam or a calibration round
-    reserves.
+    has the ranks of unsettled pairs whose clip cannot be shown. `set_aside` has the ranks of other unsettled pairs that
+    are reserved while an exam or a calibration round asks them.
     """
 
     stuck: tuple[tuple[Stuck, tuple[int, ...]], ...] = ()
     blocked: tuple[int, ...] = ()
-    """Pairs whose clip cannot be shown."""
     set_aside: tuple[int, ...] = ()
-    """Pairs that are reserved while an exam or a calibration round asks them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """When the work may be done if all annotators go on at their own pace, and which grades will still be missing.
 
-    `days` is the number of days until then; None while no annotator is giving grades. The next fields count grades by
-    the reason why nobody gives them: too few annotators (`stuck`), quotas (`over_quota`), annotators who gave none for
-    a week (`idle`), or an exam still to be passed (`exam`). `disputes` counts pairs that too few annotators can finish
-    if their first two grades disagree. `disputes_lack` is how many more annotators these pairs need.
+    Attributes:
+        days: the number of days until all grades that can be given are given, with expected disputes; None while no
+            annotator is giving grades.
+        stuck: number of grades that nobody can give, not even annotators who have yet to pass the exam.
+        over_quota: number of grades that exceed the total quotas of the annotators who could give them.
+        idle: number of grades that only annotators who gave none in the last seven days can give.
+        disputes: number of pairs that will be stuck if as large a share of pairs is disputed as so far.
+        disputes_lack: how many more annotators are needed for the one of these pairs that lacks most.
+        exam: number of grades that only annotators who have yet to pass the exam can give.
     """
 
     days: float | None
-    """Days until all grades that can be given are given, with expected disputes; None while nobody has a pace."""
     stuck: int = 0
-    """Grades that nobody can give, not even annotators who have yet to pass the exam."""
     over_quota: int = 0
-    """Grades that exceed the quotas in all of those who could give them."""
     idle: int = 0
-    """Grades that only people who gave none in the last seven days can give."""
     disputes: int = 0
-    """Pairs that will be stuck if as many are disputed as so far."""
     disputes_lack: int = 0
-    """How many more annotators those pairs would need."""
     exam: int = 0
-    """Grades that only people who have yet to pass the exam can give."""
 
     @property
     def ends(self) -> bool:
@@ -166,47 +160,47 @@ class Forecast:
 class WorkAhead:
     """The grades that are still to come, and what prevents some of them.
 
-    `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `disputed` is
-    the share of pairs whose first two grades disagreed; None while too few pairs have two grades. `stuck` has the pairs
-    that too few annotators can grade. `blocked` counts unsettled pairs whose clip cannot be shown, and `set_aside`
-    those that an exam or a calibration round reserves.
+    Attributes:
+        needed: number of grades missing until every unsettled pair that can be given to annotators has all its grades.
+        further: number of grades that disputes will add, if as large a share of pairs is disputed as so far.
+        disputed: the share of pairs with two grades that went on to two further annotators; None while too few pairs
+            have two grades.
+        stuck: the pairs that too few annotators can grade.
+        forecast: when the work may be done.
+        blocked: number of unsettled pairs whose clip cannot be shown.
+        set_aside: number of other unsettled pairs that are reserved while an exam or a calibration round asks them.
     """
 
     needed: int
-    """Grades that are missing until every open or escalated pair that can be handed out has all its seats judged."""
     further: int
-    """Further grades if as large a share of the open pairs is disputed as so far."""
     disputed: float | None
-    """Share of the pairs with two grades that went on to two further annotators; None while there are too few."""
     stuck: tuple[Stuck, ...]
     forecast: Forecast
     blocked: int = 0
-    """Unsettled pairs whose clip cannot be shown."""
     set_aside: int = 0
-    """Pairs that are reserved while an exam or a calibration round asks them."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkProgress:
     """The pace of the work, and the work that is left.
 
-    `held` counts the pairs that annotators have been given and may grade now. `days` has the last 30 days, and `people`
-    the annotators who may work, the busiest first. `a_day` is the number of judgements a day over the last seven days.
-    `imported` counts judgements of earlier campaigns. No other count includes these. Simulated judgements are counted
-    only in fields named `simulated`.
+    Simulated judgements are counted only in fields named `simulated`.
+
+    Attributes:
+        ahead: the work that is left.
+        held: number of pairs that annotators have been given and may grade now.
+        days: the last 30 local days, the oldest first.
+        people: the annotators who may work, the busiest first.
+        imported: number of judgements of earlier campaigns. No other count includes these.
+        a_day: number of judgements a day over the last seven days.
     """
 
     ahead: WorkAhead
     held: int
-    """Pairs that annotators hold now."""
     days: tuple[DayCount, ...]
-    """The last 30 local days, the oldest first."""
     people: tuple[PersonPace, ...]
-    """Annotators who may work, the busiest first."""
     imported: int
-    """Judgements of earlier campaigns."""
     a_day: float
-    """Judgements a day, over the last seven days."""
 
 
 class WaitKind(StrEnum):
@@ -260,11 +254,8 @@ class Wait:
     kind: WaitKind
     count: int
     newest: float | None = None
-    """When the newest of them came, in seconds since 1970; None where that is not recorded."""
     who: tuple[str, ...] = ()
-    """The people it is about, where that matters."""
     quote: str = ""
-    """The text of the newest note."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,14 +274,13 @@ def disk_space_warning(project: Project, by: Lead | Operator) -> str | None:
 class Demand:
     """The pairs that still need grades, and the annotators who may grade them.
 
-    `kinds` counts the pairs by their state. `disputed` is the share of pairs whose first two grades disagreed; None
-    while too few pairs have two grades. No field depends on the time of day.
+    `kinds` counts the pairs by their state. `disputed` is the share of pairs with two grades that went on to two
+    further annotators; None while too few pairs have two grades. No field depends on the time of day.
     """
 
     kinds: rules.Kinds
     workers: tuple[Worker, ...]
     disputed: float | None
-    """Share of the pairs with two grades that went on to two further annotators; None while there are too few."""
 
     @property
     def needed(self) -> int:

@@ -82,9 +82,9 @@ class ReleaseRow:
 class KeptRelease:
     """A stored release as lists of releases show it: its author, its content and its settings.
 
-    `state_of` is the time of the last change that it includes. `megabytes` is the size of its zip, None if that is
-    missing. `val_queries`, `test_queries` and `moments` are None if an older version of ReelRank made the release.
-    `made_at` is in seconds since 1970; `made_by` is a name, None for the command line.
+    `state_of` is the time of the project's last change that it includes, in UTC. `megabytes` is the size of its zip,
+    None if that is missing. `val_queries`, `test_queries` and `moments` are None if an older version of ReelRank made
+    the release. `made_at` is in seconds since 1970; `made_by` is a name, None for the command line.
     """
 
     name: str
@@ -93,7 +93,6 @@ class KeptRelease:
     made_by: str | None
     sha256: str
     state_of: str
-    """Time of the last change of the project that it includes, in UTC."""
     file: str | None
     megabytes: float | None
     val_queries: int | None
@@ -134,15 +133,16 @@ class QueryCounts:
 class ReleaseSelection:
     """The validation and test queries that a release includes and leaves out.
 
-    Each list has the order in which queries are handed out.
-
-    `moments` counts the graded moments in the release, and `adjudicated` those of them whose relevance a lead decided.
+    Each list has the order in which queries are given to annotators.
 
     Attributes:
         queries: the queries in the release.
         unfinished: queries left out because some of their pairs still need grades.
         without_relevance: queries left out because none of their pairs has a relevance that may be released.
         unfinished_within: those of `queries` that are unfinished.
+        moments: number of graded moments in the release.
+        adjudicated: number of these moments whose relevance a lead decided.
+        adjudicated_left_out: number of pairs of `queries` that were left out because a lead adjudicated them.
     """
 
     queries: tuple[QueryCounts, ...]
@@ -150,11 +150,8 @@ class ReleaseSelection:
     without_relevance: tuple[QueryCounts, ...]
     unfinished_within: tuple[QueryCounts, ...]
     moments: int
-    """Number of graded moments in the release."""
     adjudicated: int
-    """Number of these moments that a lead adjudicated."""
     adjudicated_left_out: int
-    """Number of pairs of its queries that were left out because a lead adjudicated them."""
 
     def count(self, split: Split) -> int:
         """Return the number of queries of a split in the release."""
@@ -163,29 +160,24 @@ class ReleaseSelection:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The content of a release without its training sets, read from the database in one snapshot.
-
-    `truth` has the queries of each split with their graded moments. `videos` maps each video name to (duration in
-    seconds, index). `raw` and `pairs` are the rows of `raw_annotation.csv` and `raw_query_moment_pair.csv`. `counts`
-    has counts of the whole project, and `guideline` the number of grades by guideline version.
-    """
+    """The content of a release without its training sets, read from the database in one snapshot."""
 
     name: str
     """Name of the project."""
     grading: Grading
     batch_size: int
     truth: dict[Split, list[Document]]
-    """The documents of validation and test queries, in judging order; the moments of each are ordered by rank."""
+    """The documents of validation and test queries, in the order of judging; the moments of each are sorted by rank."""
     videos: dict[str, tuple[float, int]]
-    """(duration in seconds, index) of each video by name; sorted by name."""
+    """(duration in seconds, index) of each video by name; sorted by name, with indices from 0."""
     raw: list[tuple[object, ...]]
-    """One row for each current judgement, with the columns `RAW_COLUMNS`."""
+    """The rows of `raw_annotation.csv`, with the columns `RAW_COLUMNS`: one for each current judgement."""
     pair_columns: tuple[str, ...]
     """`PAIR_COLUMNS`, then `published_caption` if these are included, and `sources` if runs were pooled."""
     pairs: list[tuple[object, ...]]
-    """One row for each pair that was handed out, with `pair_columns`."""
+    """The rows of `raw_query_moment_pair.csv`, with `pair_columns`: one for each pair that annotators were given."""
     counts: StatusCounts
-    """The counts of the project, from `status.counts` without probes."""
+    """The counts of the whole project, from `status.counts` without probes."""
     guideline: dict[int, int]
     """Number of grades given under each version of the guideline; the last version is in force."""
     rewriting: RewriteSummary | None
@@ -252,8 +244,8 @@ class Field:
 class ReleaseTable:
     """A table in a file of a release, with the Hugging Face configuration and split that it belongs to.
 
-    `fields` is empty if the file itself states the types of its fields. `rows` is the number of rows; None if it is not
-    known, and `size` is then 0.
+    `fields` is empty if the file itself states the types of its fields. `rows` is the number of rows, and `size` the
+    size of the file in bytes. If these are not known, `rows` is None and `size` is 0.
     """
 
     config: str
@@ -262,7 +254,6 @@ class ReleaseTable:
     fields: tuple[Field, ...] = ()
     rows: int | None = None
     size: int = 0
-    """Size of the file in bytes."""
 
 
 LONGEST_NAME = 100

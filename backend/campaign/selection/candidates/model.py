@@ -58,7 +58,7 @@ class CandidateReport:
     moments with the same text, so that one of them is a candidate and another is not. `without_file` counts the videos
     whose file is not known yet, so that their moments cannot be judged. `probed` counts the queries with a probe, which
     is a sample graded to learn how deep judging must go. `probe_pairs` counts the pairs that only probes add. `unread`
-    names parts of captions and queries that the encoder does not read.
+    names the parts of captions and queries that the encoder does not read, one sentence each.
     """
 
     queries: int
@@ -70,7 +70,6 @@ class CandidateReport:
     probed: int
     probe_pairs: int
     unread: tuple[str, ...] = ()
-    """The parts of captions and queries that the encoder does not read, one sentence each."""
 
 
 @dataclass(frozen=True, slots=True)

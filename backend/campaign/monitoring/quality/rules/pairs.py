@@ -186,27 +186,27 @@ NOT_MEASURED = -1
 class Grades:
     """Grades as columns of equal length, in the order of giving.
 
-    `pair` and `annotator` are ids. `seat` is 1 to 6: the place among the pair's graders; 1 and 2 are its first round.
-    `at` is the time in seconds since 1970; `timed` is False where that is only the time of an import. `active_ms` is
-    the time of active work in milliseconds; 0 where it was not measured. `elapsed_ms` is the time from the first frame
-    on screen to the key press; `NOT_MEASURED` where it was not measured.
+    Attributes:
+        pair: the pair's id, `pair_id`.
+        seat: the place among the pair's graders, 1 to 6; 1 and 2 are the first round.
+        annotator: the annotator's id, `annotator_id`.
+        grade: the grade.
+        at: when it was given, in seconds since 1970. An imported grade without a time of its own has the time of the
+            import.
+        timed: whether `at` is when the grade was given.
+        active_ms: the time of active work in milliseconds; 0 where it was not measured.
+        elapsed_ms: milliseconds from the first frame on screen to the key press; `NOT_MEASURED` where it was not
+            measured.
     """
 
     pair: Codes
-    """`pair_id`."""
     seat: Codes
-    """1 to 6; seats 1 and 2 are the first round."""
     annotator: Codes
-    """`annotator_id`."""
     grade: Codes
     at: Floats
-    """Seconds since 1970; the time of the import for imported grades without a time of their own."""
     timed: Truths
-    """Whether `at` is when the grade was given."""
     active_ms: Codes
-    """0 where it was not measured."""
     elapsed_ms: Codes
-    """`NOT_MEASURED` where it was not measured."""
 
     def __len__(self) -> int:
         """Return the number of grades."""
@@ -228,9 +228,7 @@ class Skips:
     annotator: Codes
     pair: Codes
     broken: Truths
-    """Whether the clip was reported as broken."""
     at: Floats
-    """Seconds since 1970."""
 
     def of(self, annotator_id: int) -> "Skips":
         """Return the skips of one annotator."""

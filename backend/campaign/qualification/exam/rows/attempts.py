@@ -19,9 +19,9 @@ class Attempt:
     """One person's attempt at one exam or calibration round.
 
     `number` counts the person's attempts from 1. The names of its items in a browser begin with `key`. `order_key`
-    decides the order of the items. `read_at` is when the person saw their result. At most `most_missed` percent of the
-    answers may differ from the right grade by more than `tolerance`; `rule_version` names this pass rule. Times are in
-    seconds since 1970.
+    shuffles the items; no browser is sent it. `read_at` is when the person saw their result. At most `most_missed`
+    percent of the answers may differ from the right grade by more than `tolerance`. `rule_version` names this pass
+    rule, with which the exam was set. Times are in seconds since 1970.
     """
 
     attempt_id: int
@@ -29,15 +29,12 @@ class Attempt:
     annotator_id: AnnotatorId
     number: int
     key: str
-    """The prefix of the items' names in a browser."""
     order_key: str
-    """The key that shuffles the items; no browser is sent it."""
     started_at: float
     handed_in_at: float | None
     read_at: float | None
     most_missed: float
     rule_version: str
-    """The name of the pass rule that its exam was set with."""
     tolerance: int
     held: bool
     """True if its exam is still open."""
