@@ -232,20 +232,15 @@ class Limits:
         pages: open pages at a time.
         burst: script runs without delay after a quiet time.
         runs_per_s: script runs a second in the long run.
-        message_bytes: the largest size of one message, in bytes.
-        kept_sessions: the number of closed pages whose state is kept for a reconnect.
+        message_bytes: the largest size of one message, in bytes; messages of the app's pages have a few kilobytes.
+        kept_sessions: the number of closed pages whose state is kept for a reconnect, for two minutes at most.
     """
 
     pages: int
-    """Pages open at a time."""
     burst: float
-    """Script runs without delay after a quiet time."""
     runs_per_s: float
-    """Script runs a second in the long run."""
     message_bytes: int
-    """Largest size of one message; messages of the app's pages have a few kilobytes."""
     kept_sessions: int
-    """Closed pages whose state is kept for a reconnect, for two minutes at most."""
 
 
 LIMITS = {

@@ -212,20 +212,17 @@ class _Clock:
 class _Packets:
     """The positions and times of all packets of a stream, in the order of the file.
 
-    `marks` are checksums of the packets, and `places` their positions in the file, in bytes. `pts` is when each is
-    shown, and `dts` when it is decoded. `keys` are the indexes of the key frames, and `key_times` their times. Times
-    are in units of `base_s` seconds.
+    `marks` are checksums that tell packets apart (see `_mark`). `places` are the packets' positions in the file, in
+    bytes; -1 if unknown. `pts` is when each is shown, and `dts` when it is decoded. `keys` are the indexes of the key
+    frames, and `key_times` their times, which never fall. Times are in units of `base_s` seconds.
     """
 
     base_s: Fraction
     marks: array[int] = field(default_factory=lambda: array("q"))
-    """Checksums that tell packets apart; see `_mark`."""
     places: array[int] = field(default_factory=lambda: array("q"))
-    """Position in the file, in bytes; -1 if unknown."""
     pts: array[int] = field(default_factory=lambda: array("q"))
     dts: array[int] = field(default_factory=lambda: array("q"))
     keys: array[int] = field(default_factory=lambda: array("q"))
-    """Indexes of the key frames. `key_times` has their times, which never fall."""
     key_times: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, packet: Packet[Any]) -> None:

@@ -70,12 +70,20 @@ class DeskState(StrEnum):
 class Desk(Generic[First]):
     """What the grading page shows to an annotator: the pairs to grade next, and their progress.
 
-    `items` are these pairs; `state` says why there are none, if so. `previous` is the pair that they graded last, if
-    they may still correct it (for undo after a reload). `today` and `in_all` count the pairs that they have graded.
-    `waiting` counts pairs that they could still grade but that others hold now. `skipped` counts pairs that they left
-    to others. `replies` counts unread replies to their notes. `warned` says whether to warn them that their grades are
-    often wrong. `elsewhere` means that they have gone on in another window. The quotas are the most grades wanted, None
-    for any number.
+    Attributes:
+        state: whether there are pairs to grade, or else why not.
+        items: the pairs to grade next, or items of the exam if it comes first.
+        previous: the pair that they graded last, if they may still correct it (for undo after a reload).
+        today: the number of pairs that they have graded today.
+        in_all: the number of pairs that they have graded in all.
+        waiting: the number of pairs that they could still grade but that others hold now. It is 0 if there are `items`.
+        skipped: the number of pairs that they skipped and that others will grade. It is 0 if there are `items`.
+        replies: the number of unread replies to their notes. Only pairs that are settled for good count.
+        warned: whether to warn them, without naming pairs, that their grades were often far from the right ones.
+        elsewhere: whether they now work in another browser window than the one that asks.
+        quota_today: the most grades that a lead wants from them in a day; None for any number.
+        quota_in_all: the most grades that a lead wants from them in all; None for any number.
+        exam: the state of the exam while it comes before any pair.
     """
 
     state: DeskState
@@ -84,39 +92,30 @@ class Desk(Generic[First]):
     today: int
     in_all: int
     waiting: int = 0
-    """Number of pairs that this person could still grade but that others hold now."""
     skipped: int = 0
-    """If the desk is empty: number of open pairs that this person skipped and others will grade."""
     replies: int = 0
-    """Number of unread replies to this person's notes, about pairs that are settled for good."""
     warned: bool = False
-    """Whether to warn the person that their grades were often far from the right ones, without naming pairs."""
     elsewhere: bool = False
-    """Whether another window of this person took the desk after the asking window did."""
     quota_today: int | None = None
-    """The most grades that a lead wants from this person in a day; None for any number."""
     quota_in_all: int | None = None
     exam: First | None = None
-    """The state of the exam while it comes before any pair; `items` may then be items of the exam."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """The queries that a lead gave an annotator to grade, and limits on their number of grades.
 
-    The queries are selected by up to three conditions: `split`, `part` and `queries`. A query is selected if it meets
-    all conditions that are not None. With `parts`, all queries are divided into that many parts, and `part` is one of
-    them. In the order of grading, the first query goes to part 1, the second to part 2, and so on in turn. Queries
-    added later are divided in the same way. `a_day` is the most grades wanted in a day, `in_all` the most grades wanted
-    in all; None sets no limit.
+    The queries are selected by up to three conditions: `split`, `part` and `queries` (those that the lead chose one by
+    one). A query is selected if it meets all conditions that are not None. With `parts`, all queries are divided into
+    that many parts, and `part` is one of them, from 1. In the order of grading, the first query goes to part 1, the
+    second to part 2, and so on in turn. Queries added later are divided in the same way. `a_day` is the most grades
+    wanted in a day, `in_all` the most grades wanted in all; None sets no limit.
     """
 
     split: Split | None = None
     part: int | None = None
-    """From 1 to `parts`."""
     parts: int | None = None
     queries: tuple[QueryId, ...] | None = None
-    """The queries that the lead chose one by one."""
     a_day: int | None = None
     in_all: int | None = None
     at: float = 0.0
@@ -145,24 +144,24 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class GradeEvent:
-    """A grade as a browser sends it; `key` identifies the key press, so that sending it twice changes nothing.
+    """A grade as a browser sends it.
 
-    `elapsed_ms` is the time from the first frame on screen to the key press, and `active_ms` the time of active work.
-    `contexts` counts how often the person watched the seconds around the moment. `note` is a remark for the lead; None
-    keeps the earlier one.
+    Attributes:
+        key: identifies the key press, so that sending the grade twice changes nothing.
+        active_ms: milliseconds of work on the pair, without times when the tab was hidden or had no input for over
+            30 s.
+        elapsed_ms: milliseconds from the first frame on screen to the key press; None if not measured.
+        contexts: how often, before the key press, the annotator watched the seconds around the moment.
+        note: the note for the lead. None keeps the earlier note; an empty text removes it.
     """
 
     pair: PairKey
     grade: int
     key: str
     active_ms: int = 0
-    """Milliseconds of work on the pair, without times when the tab was hidden or had no input for over 30 s."""
     elapsed_ms: int | None = None
-    """Milliseconds from the first painted frame to the key press; None if not measured."""
     contexts: int = 0
-    """How often the person looked at the seconds around the moment before the key press."""
     note: str | None = None
-    """The note for the lead. None keeps the earlier note; an empty text removes it."""
 
 
 class SkipKind(StrEnum):
@@ -184,8 +183,7 @@ class Judgement:
     for. `round` is 1 for the first two annotators of the pair, 2 for the two after a dispute, and 3 for the two that a
     lead added. `graded_at` is in UTC, such as `2026-03-14T09:26:53Z`.
 
-    `active_ms` is the time of active work, in milliseconds. `elapsed_ms` is the time from the first frame on screen to
-    the key press; None if unknown. `contexts` counts how often the annotator watched the seconds around the moment.
+    `active_ms`, `elapsed_ms` (None if unknown) and `contexts` mean the same as in `GradeEvent`.
     """
 
     pair_id: PairId
@@ -201,7 +199,6 @@ class Judgement:
     """Whether this is the annotator's newest revision, which is the one that counts."""
     graded_at: str
     active_ms: int
-    """Milliseconds of work on the pair; see `GradeEvent`, also for `elapsed_ms` and `contexts`."""
     elapsed_ms: int | None
     contexts: int
     simulated: bool

@@ -133,19 +133,17 @@ class Truth(Spans):
     """The graded moments of each query; `relevance` has shape (N,).
 
     A relevance should be a whole number 0-4, unless the caller names the gain. `types` has the type of each query as in
-    TVR (`v`, `t`, `vt`), and is empty if there are none. `durations` maps video names to seconds. `catalogue` has the
-    names of all videos that can be searched, None if unknown. `notes` are remarks about the reading of the file.
+    TVR (`v`, `t`, `vt`); it is empty unless the file gives a type for every query. `durations` maps video names to
+    seconds, as far as a file gives them. `catalogue` has the names of all videos that can be searched (the
+    corpus); None if no video map was given. `notes` say what reading changed in the file's content; they are shown
+    beside the scores.
     """
 
     relevance: Floats
     types: tuple[str, ...] = ()
-    """The type of each query, in TVR `v`, `t` or `vt`; empty unless the file gives a type for every query."""
     durations: Mapping[str, float] = field(default_factory=dict)
-    """Durations of videos in seconds, by name, as far as a file gives them."""
     catalogue: frozenset[str] | None = None
-    """The names of all videos of the corpus; None if no video map was given."""
     notes: tuple[str, ...] = ()
-    """What reading changed in the file's content, as notes beside the scores."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The texts of queries by their ids as text, as far as an annotation file gives them."""
 
@@ -215,15 +213,14 @@ class AnswerCounts:
 class Run(Spans):
     """A system's ranked predictions; `score` has shape (N,).
 
-    `notes` says which parts of the file were not read. `tasks` holds the run of each task, if the file had several
-    tasks as in TVR. `answers` is None unless the run was read from answers of a language model.
+    `notes` say which parts of the file were not read; they are shown beside the scores. `tasks` maps the name of each
+    task to its run, if all tasks of one of TVR's own prediction files were read. `answers` is None unless the run was
+    read from answers of a language model.
     """
 
     score: Floats
     notes: tuple[str, ...] = ()
-    """Which parts of the file were not read, as notes beside the scores."""
     tasks: Mapping[str, "Run"] = field(default_factory=dict)
-    """The run of each task, by name, if all tasks of one of TVR's own prediction files were read."""
     answers: AnswerCounts | None = None
 
 

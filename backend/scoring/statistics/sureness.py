@@ -36,19 +36,16 @@ _LONG_NAMES = {"low": "difference_low", "high": "difference_high"}
 class Sureness:
     """The options of the statistics: which runs to compare, and how to draw random samples of queries.
 
-    `baseline` is the run with which the others are compared; with `pairs="all"`, every two runs are compared.
+    `baseline` is the run with which the others are compared, if any; with `pairs="all"`, every two runs are compared.
     `resamples` is the number of samples, and `seed` the seed of the random generator. `clusters` is a property, such as
     `video`, whose groups of queries are drawn as a whole; None draws single queries.
     """
 
     baseline: str | None = None
-    """The run with which the others are compared, if any."""
     resamples: int = RESAMPLES
     seed: int = 0
     pairs: Literal["all"] | None = None
-    """`all` compares every run with every other."""
     clusters: AnyGroups | None = None
-    """A property, such as `video`, whose groups of queries are drawn as a whole; None draws single queries."""
 
 
 def check(board: Scoreboard, asked: Sureness) -> None:

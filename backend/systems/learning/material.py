@@ -32,7 +32,7 @@ class TrainingPair:
 
     Attributes:
         row: the number of the query's entry in the file, from 1.
-        query: the index of the query in the set's texts.
+        query: the index of the query in the set's texts, from 0.
         video: the name of the moment's video.
         start_s: the start of the moment in seconds.
         end_s: its end in seconds.
@@ -41,7 +41,6 @@ class TrainingPair:
 
     row: int
     query: int
-    """Place of the query among the texts."""
     video: str
     start_s: float
     end_s: float

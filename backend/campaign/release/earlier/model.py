@@ -28,7 +28,6 @@ class EarlierGrade(NamedTuple):
     pair_id: int
     seat_no: int
     repeat: bool
-    """Whether the same worker graded the pair in an earlier row."""
     worker: str
     grade: int
     graded_at: float | None
@@ -62,10 +61,10 @@ class EarlierPair(NamedTuple):
 class EarlierCampaign:
     """The content of an earlier campaign's file of raw annotations and of its file of pairs, if there is one.
 
-    `re_opened` has the pairs that a lead gave to two more annotators after four grades. `durations` are those of the
-    videos, in seconds. `graded_twice` is how many pairs somebody graded more than once. `duplicate_rows` is how many
-    rows repeat the pair, worker and grade of an earlier row. If there are `problems`, only the rows that could be read
-    are included.
+    `re_opened` has the pairs that a lead gave to two more annotators after four grades. `durations` maps video names to
+    seconds, for the videos whose duration the file of pairs states. `graded_twice` is how many pairs somebody graded
+    more than once. `duplicate_rows` is how many rows repeat the pair, worker and grade of an earlier row. If there are
+    `problems`, only the rows that could be read are included.
     """
 
     raw_file: str
@@ -74,12 +73,9 @@ class EarlierCampaign:
     """In order of pair, then seat."""
     workers: Sequence[str] = ()
     re_opened: frozenset[int] = frozenset()
-    """Pairs that a lead re-opened for two more people, after four grades."""
     pairs: Sequence[EarlierPair] = ()
     durations: dict[str, float] = field(default_factory=dict)
-    """Seconds of each video whose duration the file of pairs states."""
     graded_twice: int = 0
-    """Number of pairs that somebody graded more than once."""
     duplicate_rows: int = 0
     problems: Sequence[Problem] = ()
 
@@ -88,10 +84,8 @@ class EarlierCampaign:
 class JudgementsReport:
     """Counts of what an import of judgements added, and of irregularities in its files.
 
-    `renumbered` maps each worker whose id in the file is not their id in the project to their id in the project.
-    `pairs_known` pairs were in the project already. A verdict is the outcome of
-    grading. The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are about the pairs that the raw
-    annotations grade.
+    A verdict is the outcome of grading. The counts of verdicts (`consensus`, `discarded`, `open`, `adjudicated`) are
+    about the pairs that the raw annotations grade.
     """
 
     rows: int
@@ -100,7 +94,7 @@ class JudgementsReport:
     workers: int
     people_added: int
     renumbered: dict[str, int]
-    """Maps each worker who could not keep their number to their number in this project."""
+    """Maps each worker whose id in the file is not their id in this project to their id in this project."""
     videos: int
     moments: int
     queries: int

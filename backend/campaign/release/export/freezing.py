@@ -117,16 +117,14 @@ class ReleaseReport:
     """A summary of a new release.
 
     `place` is its folder, or its zip if no folder was made. `again` says whether the project had the same release
-    already, and `kept` is the path of its zip in the project. `unsettled` counts the pairs that have no final grade
-    yet, `simulated` the grades that a demo made up.
+    already. `kept` is the path of its zip among the project's kept releases; None if it was not kept. `unsettled`
+    counts the pairs that have no final grade yet, `simulated` the grades that a demo made up.
     """
 
     place: Path
     name: str
     again: bool
-    """Whether the project had the same release already."""
     kept: Path | None
-    """Path of its zip among the kept releases."""
     sha256: str
     """SHA-256 of its manifest, which holds those of all other files."""
     files: tuple[str, ...]

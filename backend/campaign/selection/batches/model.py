@@ -35,15 +35,14 @@ WORDS = {
 class BatchRule:
     """The condition under which it is worth giving the next batch of a query's candidates to annotators (opening it).
 
-    The rule looks at the last `last` candidates, by rank, of the batches that are open. One of two conditions has to
-    hold. Either the mean of their relevances is at least `mean`, or at least `finds` of them have a relevance of
-    `grade` or more. If `mean` or `finds` is None, that condition is off; at least one of the two is on.
+    The rule looks at the `last` lowest-ranked candidates, 1 to 40, of the batches that are open. One of two conditions
+    has to hold. Either the mean of their relevances is at least `mean`, or at least `finds` of them have a relevance of
+    `grade` or more. `mean` has at most two decimals. If `mean` or `finds` is None, that condition is off; at least one
+    of the two is on.
     """
 
     last: int
-    """How many of the lowest-ranked open candidates the rule looks at, 1 to 40."""
     mean: float | None
-    """The least mean of their relevances, to two decimals."""
     finds: int | None
     grade: int
 
@@ -97,14 +96,13 @@ class BatchRule:
 class BatchRuleVersion:
     """One version of the rule that recommends next batches, and who set it when and why.
 
-    It is in force from `since` (seconds since 1970; None: from the beginning) until the next version. `by` is the
-    lead's name; None for a command, and for the first version.
+    It is in force from `since` (seconds since 1970; None: from the beginning) until the next version. `by` is the name
+    of the lead who set it; None for a command, and for the first version.
     """
 
     version: int
     since: float | None
     by: str | None
-    """The lead who set it; None for the command line, and for the first."""
     reason: str
     rule: BatchRule
 
@@ -113,20 +111,16 @@ class BatchRuleVersion:
 class RuleReading:
     """The recommendation whether to open one query's next batch, with the numbers from which it follows.
 
-    It is made by `rule`. `spoke` counts the candidates that the rule looked at. Of these, `known` counts those with a
-    relevance, and `total` is the sum of their relevances. `finds` counts those whose relevance is at least the grade
-    that the rule names. `word` is the recommendation.
+    It is made by `rule`. `spoke` counts the candidates that the rule looked at: `rule.last`, or all candidates of
+    the open batches if there are fewer. Of these, `known` counts those with a relevance, and `total` is the sum of
+    their relevances. `finds` counts those whose relevance is at least `rule.grade`. `word` is the recommendation.
     """
 
     rule: BatchRule
     spoke: int
-    """Candidates that the rule looked at: `rule.last`, or fewer where fewer are open."""
     known: int
-    """How many of these candidates have a relevance."""
     total: int
-    """The sum of the relevances of these candidates."""
     finds: int
-    """How many of these candidates have a relevance of `rule.grade` or more."""
     word: RuleWord
 
     @property
@@ -190,7 +184,6 @@ class DeclinedBatch:
     """
 
     by: str | None
-    """The name of the lead; None if a command did it."""
     at: float
     reason: str
 
@@ -199,16 +192,14 @@ class DeclinedBatch:
 class OpenedBatch:
     """The newest batch of a query, if it is not the first one.
 
-    `by` is the name of the lead who opened it; None if a command did it. `at` is in seconds since 1970. `kept` says why
-    the batch cannot be taken back; it is empty if it can.
+    `by` is the name of the lead who opened it; None if a command did it. `at` is in seconds since 1970. `kept` says in
+    words why the batch cannot be taken back; it is empty if it can.
     """
 
     number: int
     by: str | None
-    """The name of the lead; None if a command did it."""
     at: float
     kept: str
-    """Why the batch cannot be taken back, in words; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +214,7 @@ class NextBatch:
     query_id: QueryId
     number: int
     pairs: int
-    """Number of pairs it would hand out; 0 where the candidate list ends."""
     unsettled: int
-    """Number of pairs in open batches that are not settled, without those whose clip cannot be shown."""
     state: NextState
     reading: RuleReading
     declined: DeclinedBatch | None
@@ -251,18 +240,14 @@ class Suggested:
 class Suggestions:
     """The recommendations whether to open next batches, for all queries that wait for a lead's decision.
 
-    The queries are in judging order.
-
-    `declined` counts further queries whose next batch was declined, and `unsettled` those whose open batches still need
-    grades.
+    The queries are in judging order. Two numbers count other queries that have further candidates. `declined` counts
+    those whose next batch was declined, and `unsettled` those whose open batches still need grades.
     """
 
     rule: BatchRuleVersion
     queries: tuple[Suggested, ...]
     declined: int
-    """Number of queries whose next batch was declined."""
     unsettled: int
-    """Number of queries with further candidates whose open batches are not settled."""
 
     def saying(self, word: RuleWord) -> tuple[Suggested, ...]:
         """Return the queries for which the recommendation is `word`, such as to open the next batch."""

@@ -45,14 +45,14 @@ class Project:
     """An opened project: its folder, settings and database. Threads may share it.
 
     `live` rereads `reelrank.toml` whenever that file changes. `secret` is random bytes from which the order of each
-    annotator's work is derived, so that nobody can predict it.
+    annotator's work is derived, so that nobody can predict that order. The secret is read once, because it never
+    changes while a project is open. Never show, send or export it.
     """
 
     folder: Path
     live: LiveSettings
     store: Store
     secret: bytes = field(repr=False)
-    """The campaign's secret, read once: it never changes while a project is open. Never show, send or export it."""
 
     @property
     def settings(self) -> ProjectSettings:

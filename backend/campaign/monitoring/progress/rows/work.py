@@ -174,7 +174,7 @@ def days(db: Database, since: float) -> list[DayCount]:
 class Pace:
     """One annotator with their pace and with what may prevent them from working.
 
-    `began` is when they gave their first grade, in seconds since 1970; None if they gave none. `elsewhere` says that
+    `began` is when they gave their first grade, in seconds since 1970; None if they gave none. `elsewhere` says whether
     they worked only in an earlier campaign, and nobody has invited them to this one.
     """
 
@@ -185,7 +185,6 @@ class Pace:
     simulated: bool
     paused: bool
     elsewhere: bool
-    """Whether they worked in an earlier campaign only, and nobody has invited them here."""
 
     @property
     def may_work(self) -> bool:
