@@ -19,11 +19,12 @@ class Page:
     """One page of the app.
 
     Attributes:
-        title: the English title, shown in the reader's language.
+        title: the English title; pages show it in the reader's language.
         role: the role that may open the page.
         icon: the icon in the menu.
         group: the drop-down menu that contains the page; None shows the page directly in the menu bar.
-        former: former addresses that lead here, each with the query string that opens the same content.
+        former: maps former addresses to the query string that opens the same content on this page. Their pages were
+            renamed, or became parts of this page. `exam?trial` is the page Exam with a query parameter `trial`.
 
     >>> page = Page("My work", Role.ANNOTATOR, ":material/insights:")
     >>> page.address, page.module
@@ -31,15 +32,10 @@ class Page:
     """
 
     title: str
-    """English title; pages show it in the reader's language."""
     role: Role
-    """Role that may open the page."""
     icon: str
     group: Group | None = None
-    """Menu that contains the page; None puts the page into the bar itself."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Maps former addresses to the query that opens the same content on this page. Their pages were renamed, or became
-    parts of this page. `exam?trial` is the page Exam with a query parameter `trial`."""
 
     @property
     def address(self) -> str:

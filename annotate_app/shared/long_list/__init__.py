@@ -60,7 +60,6 @@ class ListColumn:
 
     label: str
     sort: str = ""
-    """Value of the query parameter `sort` that sorts by this column; empty if it cannot be sorted by."""
     number: bool = False
     phone: bool = True
     meaning: str = ""

@@ -73,10 +73,9 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class GivenNote:
-    """An annotator's note on a grade, with the newest reply. `note` is the id of the grade's judgement."""
+    """An annotator's note on a grade, with the newest reply. `note` is the id of the judgement with the note."""
 
     note: int
-    """The id of the judgement that the note came with."""
     text: str
     reply: GivenReply | None = None
 
@@ -215,7 +214,8 @@ class ReviewRow:
     """One pair in a list for leads. A `PairReview` has everything about the pair.
 
     `grades` are the current grades, ordered by the annotators' seats (numbered places on the pair). `fault` says why
-    the clip cannot be shown, and is empty if it can be shown.
+    the clip cannot be shown, and is empty if it can be shown. `note` is the newest note, preferring one without a
+    reply. It is empty in every list but that of notes.
     """
 
     pair: PairKey
@@ -227,12 +227,9 @@ class ReviewRow:
     verdict: Verdict
     relevance: int | None
     grades: tuple[int, ...]
-    """The grades that count, in seat order."""
     re_opened: bool
     fault: str
-    """Why the clip cannot be shown."""
     note: str = ""
-    """The newest note, preferring one without a reply; empty in every list but that of notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +248,12 @@ class ReviewPage:
 class QueryReview:
     """One query in the leads' list, with counts of its pairs by state. An escalated pair waits for more grades.
 
-    `relevances` has the relevance of each handed-out pair in rank order, None where there is none yet. Pairs that
-    were added later from runs (ranked results of systems) are left out. `speak` is how many of the lowest-ranked
-    relevances decide whether another batch is worth opening. A batch is a group of a query's pairs that is handed out
-    together.
+    A batch is a group of a query's pairs that is given to annotators together.
+
+    `relevances` has the relevance of each pair given to annotators, in rank order; None where there is none yet. Pairs
+    that were added later from runs (ranked results of systems) are left out. `more_candidates` says whether a further
+    batch exists and may be opened now, because the open ones are settled. `speak` is how many of the lowest-ranked
+    relevances decide whether another batch is worth opening; see `backend.campaign.selection.batches`.
     """
 
     query_id: QueryId
@@ -268,9 +267,7 @@ class QueryReview:
     relevances: tuple[int | None, ...]
     batches_open: int
     more_candidates: bool
-    """Whether a further batch exists and may be opened now, because the open ones are settled."""
     speak: int
-    """The number of candidates that the rule about next batches looks at; see `backend.campaign.selection.batches`."""
 
     @property
     def last(self) -> tuple[int | None, ...]:

@@ -42,14 +42,13 @@ class Group:
     """One query with its moments as a file or caller gave them, not yet checked.
 
     `query` is the id, and `row` the query's row in the file, from 1. `items` are the moments. `rows` has the row of
-    each item, or is None if the items have no rows of their own.
+    each item in the file; it is None if the file's entries are queries, so that items have no rows of their own.
     """
 
     query: object
     row: int
     items: list[object]
     rows: list[int] | None = None
-    """The row of each item in the file, if the file's entries are items and not queries."""
 
 
 def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:

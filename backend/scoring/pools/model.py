@@ -98,9 +98,10 @@ TOP_VIDEOS = 5
 class PoolConventions:
     """The choices that decide which predictions count when each query is searched in its own pool of videos.
 
-    `outside` decides about predictions in other videos: `error` refuses the file, `drop` leaves them out.
-    `one_per_video` keeps only the best prediction of each video, by score. `top_videos` is how many videos of a pool
-    count, those ranked highest by score; None means all.
+    `outside` decides about predictions in videos outside the query's pool: `error` refuses the file, `drop` leaves them
+    out and counts them. `one_per_video` keeps only the best prediction of each video by score, and then ranks the
+    videos by it (MVMR, section 3). `top_videos` is for a two-step retrieval: only predictions in this many videos of a
+    pool count, those ranked highest in the first step. None means one step, in which all videos count.
 
     Raises:
         InputError: choices are invalid; all of them are named.
@@ -110,11 +111,8 @@ class PoolConventions:
     """
 
     outside: Outside = "error"
-    """Moments of videos outside the query's pool: refuse the file (`error`), or leave out and count them (`drop`)."""
     one_per_video: bool = False
-    """Keep the best moment of each video by score, then rank the videos by it (MVMR, section 3)."""
     top_videos: int | None = None
-    """Two-step retrieval: keep only moments in this many videos, the highest ones of the first step. None: one step."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -143,13 +141,12 @@ class PoolConventions:
 class PoolFile:
     """A file with each query's pool of videos, and how to score runs in these pools; used by `score_files`.
 
-    `pooling` decides which predictions count. `first_step` is a run whose scores rank the videos of a pool; only the
-    best ones then count. `own_video` says whether runs are also scored in each query's own video alone.
+    `pooling` decides which predictions count. `first_step` is a run whose scores rank the videos of a pool. Then only
+    predictions in the best `pooling.top_videos` count, or in the best 5 if that is None. `own_video` says whether each
+    run is also scored in the query's own video alone.
     """
 
     path: Path
     pooling: PoolConventions = field(default_factory=PoolConventions)
     first_step: Path | None = None
-    """A run whose scores rank the videos of a pool; only moments in the best `pooling.top_videos` (5) then count."""
     own_video: bool = False
-    """Whether each run is also scored in the query's own video alone."""

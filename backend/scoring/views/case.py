@@ -80,7 +80,7 @@ class MomentCard:
 
     `color` is the number of the colour that the moment shares with the predictions matched to it; None if no run shown
     has such a prediction. `told` says for each of these runs what became of the moment. An item is None if the moment
-    is not relevant and was not matched.
+    was not matched and need not be found, because it is not relevant.
     """
 
     number: int
@@ -88,7 +88,6 @@ class MomentCard:
     bar: Bar
     color: int | None
     told: tuple[MomentOutcome | None, ...]
-    """The outcome in each run, or None where there is nothing to say because the moment need not be found."""
 
     @property
     def first(self) -> bool:

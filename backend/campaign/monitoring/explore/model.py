@@ -14,35 +14,32 @@ from backend.core.ids import PairId, QueryId
 class Funnel:
     """How many of the pairs given to annotators reached which stage of judging.
 
-    `pairs` is the sum of four counts. `waiting_first` counts pairs with fewer than two grades. `settled_by_two` counts
-    pairs in consensus after two grades. `decided_at_once` counts pairs that a lead decided before further annotators
-    were asked. `escalated` counts pairs whose first two grades disagreed.
-
-    The other fields count the escalated pairs by state. `waiting_further` still lack grades. `settled_by` are in
-    consensus; it maps the number of annotators who were asked to the number of pairs. `discarded` have no consensus,
-    and no lead has confirmed that; `confirmed` have none, and a lead has. `decided` were decided by a lead.
-
     Pairs graded only to measure how deep judging must go (a probe) are not counted.
+
+    Attributes:
+        pairs: sum of the next four counts.
+        waiting_first: pairs with fewer than two grades.
+        settled_by_two: pairs in consensus after two grades.
+        decided_at_once: pairs that a lead decided before further annotators were asked.
+        escalated: pairs whose first two grades disagreed, so that further annotators were asked.
+        waiting_further: escalated pairs that still lack grades.
+        settled_by: escalated pairs in consensus. It maps the number of annotators who were asked (four, or six if the
+            pair was re-opened) to the number of pairs.
+        discarded: escalated pairs without a consensus, which no lead has decided or confirmed as discarded.
+        confirmed: escalated pairs that a lead confirmed as discarded.
+        decided: escalated pairs that a lead decided.
     """
 
     pairs: int
     waiting_first: int
-    """Fewer than two grades."""
     settled_by_two: int
     decided_at_once: int
-    """Decided by a lead before further people were asked."""
     escalated: int
-    """The first two grades disagreed, so further people were asked."""
     waiting_further: int
-    """Escalated pairs that still lack grades."""
     settled_by: Mapping[int, int]
-    """Escalated pairs in consensus, by the number of people: four, and six where pairs were re-opened."""
     discarded: int
-    """Escalated pairs without a consensus, which no lead decided or confirmed."""
     confirmed: int
-    """Escalated pairs whose discard a lead confirmed."""
     decided: int
-    """Escalated pairs that a lead decided."""
 
     @property
     def graded_by_two(self) -> int:
@@ -96,18 +93,15 @@ class PairPart:
     """Conditions that select pairs; a pair has to fulfil all that are set.
 
     `along` and `place` select the pairs of one bin: `along` is the property, such as the rank, and `place` the bin's
-    number. `video` is a video's number. `same_words` selects pairs whose query and caption have similarity 1, but whose
-    relevance is not the highest.
+    number. `place` needs `along`. `video` is a video's number. `same_words` selects only pairs whose query and caption
+    have similarity 1, but whose relevance is not the highest.
     """
 
     along: BinnedBy | None = None
     place: int | None = None
-    """The number of the bin; needs `along`."""
     relevance: int | None = None
     video: int | None = None
-    """The number of the video."""
     same_words: bool = False
-    """Only pairs of similarity 1 whose relevance is not the highest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +109,8 @@ class FoundPair:
     """One pair that a selection on the page Explore found: its query, moment, verdict and relevance.
 
     `rank` is the moment's rank in the query's candidate list, from 1. `similarity` compares query and caption; it is
-    None if only submitted runs found the moment.
+    None if only submitted runs found the moment. `mean` is the mean, before rounding, of the two grades that decided
+    the relevance; None if no grades decided it.
     """
 
     pair_id: PairId
@@ -126,34 +121,32 @@ class FoundPair:
     end_s: float
     rank: int
     similarity: float | None
-    """None where only runs found the moment."""
     verdict: Verdict
     relevance: int | None
     mean: float | None
-    """Mean of the two grades that decided the relevance, before rounding; None where no grades did."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceStanding:
     """How many candidates one source found, how many became pairs for annotators, and these pairs' relevances.
 
-    A source is an encoder's search or a submitted run. `alone` counts candidates that no other source found. `decided`
-    counts pairs with a relevance, `relevant` those of relevance 1 or more, and `relevant_alone` the relevant ones that
-    no other source found.
+    A source is an encoder's search or a submitted run.
+
+    Attributes:
+        alone: candidates that no other source found.
+        pairs: candidates that annotators got in a batch.
+        decided: pairs with a relevance.
+        relevant: pairs of relevance 1 or more.
+        relevant_alone: relevant pairs that no other source found. Without this source, the pool would lack them.
     """
 
     source: CandidateSource
     candidates: int
     alone: int
-    """Candidates that no other source found."""
     pairs: int
-    """Candidates that a batch handed out."""
     decided: int
-    """Pairs with a relevance."""
     relevant: int
-    """Pairs of relevance 1 or more."""
     relevant_alone: int
-    """Relevant pairs that no other source found: without this source the pool would lack them."""
     relevance_sum: int
 
     @property
@@ -166,26 +159,26 @@ class SourceStanding:
 class VideoCoverage:
     """How much of one video was given to annotators, and the relevances that its pairs got.
 
-    `show` is the TV show; None if the video's name does not tell it. `moments` counts all moments of the video, and
-    `judged_moments` those that were given to annotators. `pairs` counts its pairs, and `queries` the queries of these
-    pairs. `decided` counts pairs with a relevance, `relevant` those of relevance 1 or more.
+    Attributes:
+        show: the TV show that the video belongs to; None if the video's name does not tell it.
+        moments: all moments of the video in the corpus.
+        judged_moments: moments that were given to annotators, with any query.
+        pairs: the video's pairs that were given to annotators.
+        queries: queries of these pairs.
+        decided: pairs with a relevance.
+        relevant: pairs of relevance 1 or more.
     """
 
     video_id: int
     video: str
     show: str | None
-    """The show that the video belongs to; None where its name does not tell."""
     duration_s: float
     moments: int
-    """Moments of the video in the corpus."""
     judged_moments: int
-    """Moments that were handed out with any query."""
     pairs: int
     queries: int
     decided: int
-    """Pairs with a relevance."""
     relevant: int
-    """Pairs of relevance 1 or more."""
     relevance_sum: int
 
     @property
@@ -206,7 +199,6 @@ class ShowCoverage:
     show: str | None
     videos: int
     covered: int
-    """Videos with a moment that was handed out."""
     moments: int
     judged_moments: int
     pairs: int

@@ -22,30 +22,32 @@ MS_AN_HOUR = 3_600_000
 class WorkDay:
     """The work of one annotator on one local day (`2026-03-14`). Simulated and imported judgements are left out.
 
-    Fields that end in `_ms` are active times in milliseconds: of judging pairs, of the exam, and of gold questions
-    (pairs with a known grade). `unmeasured` counts grades and answers without a measured time. `pay` is None if no
-    hourly rate is set. `descriptions` counts the moments that they described.
+    Fields that end in `_ms` are active times in milliseconds. Gold questions are pairs with a known grade.
+
+    Attributes:
+        judgements: pairs graded for the first time.
+        judging_ms: time of grades and their corrections.
+        exam_ms: time of the exam.
+        gold_ms: time of gold questions.
+        unmeasured: grades and answers without a measured time.
+        pay: pay for this day, in whole hundredths; None if no hourly rate is set.
+        descriptions: moments described for the first time.
+        describing_ms: time of descriptions and their changes.
     """
 
     annotator_id: AnnotatorId
     name: str
     day: str
     judgements: int
-    """Pairs graded for the first time."""
     judging_ms: int
-    """Active time of grades and corrections."""
     exam_answers: int
     exam_ms: int
     gold_answers: int
     gold_ms: int
     unmeasured: int
-    """Grades and answers without a measured time."""
     pay: Decimal | None = None
-    """Pay for this day, in whole hundredths; None without a rate."""
     descriptions: int = 0
-    """Descriptions written for the first time."""
     describing_ms: int = 0
-    """Active time of descriptions and their changes."""
 
     @property
     def active_ms(self) -> int:
@@ -68,11 +70,9 @@ class PersonHours:
 
     name: str
     days: int
-    """Days with any work."""
     judgements: int
     hours: float
     an_hour: float | None
-    """Judgements per hour of judging; None without measured time."""
     pay: Decimal | None
 
 
@@ -80,48 +80,45 @@ class PersonHours:
 class Outlook:
     """How much work is still to come, and what it may cost.
 
-    `needed` counts grades that are missing now, and `further` those that disputes are expected to add. `stuck` counts
-    needed grades that no annotator can give. `disputed` is the share of pairs whose first two grades disagreed; None
-    while too few pairs have two grades. `seconds` is the working time per judgement. `hours` and `cost` are (expected,
-    low, high) with the ends of a 95 % interval. `reason` says why there is no estimate or no interval.
+    Attributes:
+        needed: grades that are missing until each open or escalated pair that annotators can get has all its grades.
+        further: grades that disputes are expected to add, if as large a share of the open pairs is disputed as so far.
+        disputed: share of the pairs with two grades that went on to two further annotators; None while too few pairs
+            have two grades.
+        seconds: working time per judgement in seconds, with the gold questions in between; None if it is unknown.
+        hours: (expected, low, high) of the hours to come, with the ends of a 95 % interval.
+        cost: (expected, low, high) of their cost, in the same way.
+        reason: why there is no estimate or no interval.
+        stuck: how many of the needed grades nobody who may work can give.
     """
 
     needed: int
-    """Grades that are missing until every open or escalated pair that can be handed out has all its seats judged."""
     further: int
-    """Further grades if as large a share of the open pairs is disputed as so far."""
     disputed: float | None
-    """Share of the pairs with two grades that went on to two further annotators; None while there are too few."""
     seconds: float | None
-    """Working time per judgement, with the gold questions in between; None where it is unknown."""
     hours: tuple[float, float, float] | None
-    """(expected, low end, high end) of the hours to come."""
     cost: tuple[Decimal, Decimal, Decimal] | None
     reason: str = ""
-    """Why there is no estimate, or no interval."""
     stuck: int = 0
-    """How many of the needed grades nobody who may work can give."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
     """A forecast of the work that choosing candidates would create, for leads who have not chosen them yet.
 
-    `queries` are to be judged; `pairs` is the most pairs that annotators would get at first. `grades` counts the grades
-    for these pairs before any dispute. `seconds` is the time per grade. If `measured` is False, it is only guessed from
-    the mean duration of a moment.
+    Attributes:
+        queries: queries to be judged.
+        pairs: pairs of the first batches and the probes. This is an upper bound, as lists may be shorter than a batch.
+        grades: grades for these pairs before any dispute. Disputes add more.
+        seconds: seconds per grade, as measured here. If no time was measured yet, it is the mean duration of a moment.
+        measured: whether `seconds` was measured here.
     """
 
     queries: int
-    """Queries to be judged."""
     pairs: int
-    """Pairs of the first batches and the probes. This is an upper bound, as lists may be shorter than a batch."""
     grades: int
-    """Grades for the first seats of the pairs. Disputes add more."""
     seconds: float
-    """Seconds per grade: as measured here, or, while nobody has graded, the mean duration of a moment."""
     measured: bool
-    """Whether `seconds` was measured here."""
 
     @property
     def hours(self) -> float:
@@ -133,30 +130,29 @@ class Expected:
 class HoursReport:
     """Working time and pay, done and still to come.
 
-    `days` and `people` hold the work done, by day and by person. `rate` is the common pay per hour, and `own_rates` are
-    (name, rate) of people with a rate of their own. `unknown_rates` names people with a rate whom the project does not
-    have as annotators. `hours` and `pay` are the totals of all days. `simulated` and `imported` count judgements that
-    are left out.
+    Attributes:
+        days: the work done, by day and name.
+        people: the work done by each person, by name.
+        rate: pay per hour of those without a rate of their own.
+        own_rates: (name, rate) of people with a rate of their own.
+        hours: the sum of the hours of all days.
+        pay: the sum of the pay of all days; None if a day has no hourly rate, or if there are no days.
+        simulated: simulated judgements, which are left out.
+        imported: imported judgements, which are left out.
+        unknown_rates: names with a rate of their own that no annotator of the project has.
     """
 
     days: tuple[WorkDay, ...]
-    """By day and name."""
     people: tuple[PersonHours, ...]
-    """By name."""
     rate: float | None
-    """Pay per hour of those without a rate of their own."""
     currency: str
     own_rates: tuple[tuple[str, float], ...]
     hours: float
     pay: Decimal | None
-    """The sum of the pay of all days."""
     outlook: Outlook
     simulated: int
-    """Simulated judgements, which are left out."""
     imported: int
-    """Imported judgements, which are left out."""
     unknown_rates: tuple[str, ...] = ()
-    """Names with a rate of their own that no annotator has."""
 
 
 CENT = Decimal("0.01")

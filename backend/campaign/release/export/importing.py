@@ -63,20 +63,20 @@ _AS_RELEASED = "as in the release that the project came from"
 class ReleaseImport:
     """Counts of what an import of a release added to the new project.
 
-    `queries` counts the queries by split. `training_lists` counts the training queries with candidate lists.
-    `adjudicated` counts the pairs that leads decided, and `blocked` the pairs whose clip could not be shown.
-    `judgements` reports on the grades.
+    Attributes:
+        queries: number of queries by split.
+        training_lists: training queries with candidate lists.
+        adjudicated: pairs that leads decided. Their author is one new lead, because releases hold no names of people.
+        blocked: pairs without a final verdict whose query was finished: their clip could not be shown.
+        judgements: report on the grades.
     """
 
     queries: dict[str, int]
-    """Number of queries by split."""
     moments: int
     videos: int
     training_lists: int
     adjudicated: int
-    """Decisions of leads. They get one new lead as author, because releases hold no names of people."""
     blocked: int
-    """Pairs without a verdict whose query was finished: their clip could not be shown."""
     judgements: JudgementsReport
 
 

@@ -58,7 +58,8 @@ class Grading:
 
     `tolerance` is how far two grades may differ and still agree. `rounding` says how a mean halfway between two grades
     is rounded. `example_query` is the query to which the examples of all grades belong. `questions` and `reminders` are
-    the other texts of the guideline. `translations` maps a language tag to {original text: translation}.
+    the other texts of the guideline. `translations` maps a language tag to {original text: translation}, for the
+    guideline's texts and the notes of examples.
     """
 
     scale: Scale
@@ -68,7 +69,6 @@ class Grading:
     questions: tuple[Question, ...]
     reminders: tuple[str, ...]
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Translations of the guideline's texts and of examples' notes, by language tag and original text."""
 
     @property
     def texts(self) -> list[str]:

@@ -142,7 +142,6 @@ class Compared:
     others: dict[str, Codes]
     counts: tuple[AggregatorCount, ...]
     differs: Codes
-    """The pairs for which some aggregator's relevance differs from the final one, ascending."""
 
 
 def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
