@@ -55,8 +55,8 @@ class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             (TVR-Ranking, C.1).
         mask_positives: True if videos with a moment of the query are never negatives of the query (TVR-Ranking, C.1).
         temperature: the temperature T of `nce` and `crocs`, by which scores are divided.
-        margin: the margin of `hinge` and `crocs`, by which a pair should score higher than its negatives. The default is
-            XML's value for `hinge`; the published configuration of `crocs` has 0.4.
+        margin: the margin of `hinge` and `crocs`, by which a pair should score higher than its negatives. The default
+            is XML's value for `hinge`; the published configuration of `crocs` has 0.4.
         span: the weight of the loss for the place of the moment; the other part has the weight 1.
     """
 

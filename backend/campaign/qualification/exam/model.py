@@ -228,11 +228,11 @@ class Exam:
     Attributes:
         source: where the pairs come from: `settled pairs`, `open pairs` or the name of a file.
         most_missed: the percentage of answers that an annotator may miss and still pass.
-        tolerance: the largest difference between an answer and the right grade that is no miss.
+        tolerance: the largest difference between an answer and the right grade that still counts as agreement.
         items: the number of pairs.
         queries: the number of queries of these pairs.
-        showable: the number of items that can be asked now. Their clip can be shown, and once the exam has its key, they
-            have a right grade.
+        showable: the number of items that can be asked now. Their clip can be shown, and they have a right grade once
+            the exam has its key.
         closed_at: when the exam got its key; None while it has none.
         used_at: when answers became judgements; None if they did not.
     """
