@@ -58,7 +58,6 @@ class InboxRow(NamedTuple):
     line: Line
     buttons: tuple[Button, ...] = ()
     flags: tuple[FlaggedPerson, tuple[FlagKind, ...]] | None = None
-    """An annotator, and those of their quality flags that the row lets a lead dismiss."""
 
 
 def inbox(

@@ -76,10 +76,14 @@ def unchanged_run(run: Run, _truth: Truth) -> Run:
 class Part:
     """A group of a benchmark's figures that are computed from the same selection of truth moments and predictions.
 
-    `of_truth` selects from the truth, for example the short moments. `of_run` selects from a run, given the selected
-    truth. It returns None if the run has no predictions for these figures. `options` are scoring options for these
-    figures only. `own` has the measures that the caller wrote, by name. A benchmark that scores no moments has one
-    part, without figures.
+    A benchmark that scores no moments has one part, without figures.
+
+    Attributes:
+        of_truth: selects from the truth, for example the short moments.
+        of_run: selects from a run, given the selected truth. It returns None if the run has no predictions for these
+            figures.
+        options: scoring options for these figures only.
+        own: those measures of the figures that the caller wrote, by name.
     """
 
     figures: tuple[PublishedFigure, ...]
@@ -87,7 +91,6 @@ class Part:
     of_run: OfRun = unchanged_run
     options: Options = field(default_factory=Options)
     own: Mapping[str, Measure] = field(default_factory=dict)
-    """The measures among them that the caller wrote, by name."""
 
     @property
     def measures(self) -> set[str]:
@@ -124,8 +127,8 @@ class Benchmark:
         beside: figures that do not score moments, such as those for highlights; None if there are none.
         groups: selections of the truth by name, such as the short moments. Measures that a caller adds are computed
             for each of them too.
-        tasks: whether a run file may hold several tasks, as in TVR, that are scored separately.
-        in_pools: whether each query is searched in its own pool of videos. The pools then also give the truth.
+        tasks: whether a run file may hold several tasks, as in TVR, that are scored separately; see `Run.tasks`.
+        in_pools: whether each query is searched in its own pool of videos. The pools' own moments are then the truth.
         repair: what the evaluator does about annotated moments that are impossible, such as an end before the start.
     """
 
@@ -142,9 +145,7 @@ class Benchmark:
     beside: Beside | None = None
     groups: Mapping[str, Callable[[Truth], Truth]] = field(default_factory=dict)
     tasks: bool = False
-    """Whether runs are read with all their tasks, see `Run.tasks`."""
     in_pools: bool = False
-    """Whether runs are scored in pools of videos, whose own moments are the truth."""
     repair: Repair = "leave out"
 
     @property

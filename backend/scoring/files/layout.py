@@ -38,7 +38,6 @@ class Layout:
     names: Names | None
     video: str | None = None
     relevant: bool = False
-    """Whether moments have no relevance because all of them are relevant."""
 
     @property
     def flat(self) -> bool:

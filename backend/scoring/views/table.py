@@ -170,7 +170,7 @@ class Cell:
     """A cell of a table. `value` is for sorting and computing, None if undefined; `text` is what the reader sees.
 
     `share`, 0..1, is the length of a bar: relative to the best value of the table, or to the total count. `below` is a
-    second text under the first, such as an interval.
+    second text, such as an interval: under the first, or after it where a cell has a single line.
     """
 
     value: str | int | float | None
@@ -178,7 +178,6 @@ class Cell:
     marks: frozenset[Mark] = frozenset()
     share: float | None = None
     below: str = ""
-    """Further text under the main text, or after it in a single line: an interval."""
 
     @property
     def sign(self) -> str:

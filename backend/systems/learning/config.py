@@ -39,11 +39,9 @@ class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     epochs: Count = 100
     batch: Annotated[int, Meta(ge=2, le=1_000_000)] = 128
-    """Number of pairs of a query and a moment in a batch."""
     learning_rate: Positive = 1e-4
     weight_decay: Annotated[float, Meta(ge=0, le=1e6)] = 0.01
     patience: Count = 10
-    """Training stops after this many epochs without a better NDCG on the validation queries."""
 
 
 class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,25 +51,21 @@ class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         video: the loss for the choice of the video, as in ReLoCLNet (`nce`), XML (`hinge`) or MVMR (`crocs`).
-        weighted: whether a pair's losses are multiplied by the similarity of its query and moment, except `crocs`.
-        mask_positives: True if videos with a moment of the query are never negatives of the query.
-        temperature: the temperature of `nce` and `crocs`, by which scores are divided.
-        margin: the margin of `hinge` and `crocs`, by which a pair should score higher than its negatives.
+        weighted: whether a pair's losses are multiplied by the similarity of its query and moment, except `crocs`
+            (TVR-Ranking, C.1).
+        mask_positives: True if videos with a moment of the query are never negatives of the query (TVR-Ranking, C.1).
+        temperature: the temperature T of `nce` and `crocs`, by which scores are divided.
+        margin: the margin of `hinge` and `crocs`, by which a pair should score higher than its negatives. The default
+            is XML's value for `hinge`; the published configuration of `crocs` has 0.4.
         span: the weight of the loss for the place of the moment; the other part has the weight 1.
     """
 
     video: Literal["nce", "hinge", "crocs"] = "nce"
-    """The loss that tells videos apart: that of ReLoCLNet, XML, or MVMR."""
     weighted: bool = True
-    """Whether the weight of a pair is its similarity (TVR-Ranking, C.1)."""
     mask_positives: bool = True
-    """Whether a video that has a moment of the query is no negative of it in any batch (TVR-Ranking, C.1)."""
     temperature: Positive = 0.1
-    """T of `nce` and `crocs`."""
     margin: Annotated[float, Meta(ge=0, le=2)] = 0.1
-    """The margin of `hinge`, with XML's value, and of `crocs`, whose published configuration has 0.4."""
     span: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
-    """The weight of the span loss; the video loss has the weight 1."""
 
 
 class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,16 +73,14 @@ class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         folder: the output folder of `reelrank mvmr negatives`.
-        draw: `similar` draws more similar negatives more often; `uniform` draws all equally.
-        count: the number of videos drawn for each query, and of queries for each video.
+        draw: `similar` draws by the probability p', more similar negatives more often. `uniform` draws all potential
+            negatives equally often.
+        count: for each pair, the number of videos drawn for its query, and of queries drawn for its video.
     """
 
     folder: str
-    """A folder that `reelrank mvmr negatives` made."""
     draw: Literal["similar", "uniform"] = "similar"
-    """`similar` draws by p': the more similar, the likelier. `uniform` draws all potential negatives equally."""
     count: Count = 4
-    """Number of negatives drawn for each pair in each direction."""
 
 
 class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,29 +88,26 @@ class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         videos: the number of best videos of a query in which moments are searched.
-        moments: the number of predicted moments of a query.
-        alpha: the weight of the video's score beside the score of the span in it.
-        longest_s: the length of the longest predicted moment, in seconds; None takes that of the training set.
-        nms: the IoU above which a better moment suppresses a worse one; None suppresses none.
+        moments: the number of predicted moments of a query in the run.
+        alpha: the weight of the video's score beside the score of the span in it (XML: 20).
+        longest_s: the length of the longest predicted moment, in seconds; None takes that of the longest moment of the
+            training set.
+        nms: the IoU above which a better moment suppresses a worse one (non-maximum suppression). None suppresses none,
+            as in TVR-Ranking's own code.
     """
 
     videos: Count = 100
-    """Number of best videos of a query in which spans are searched."""
     moments: Count = 100
-    """Number of predicted moments of a query in the run."""
     alpha: Annotated[float, Meta(ge=0, le=1000)] = 20.0
-    """The weight of a video's score beside that of its span (XML: 20)."""
     longest_s: Positive | None = None
-    """Length of the longest span, in seconds; None takes that of the longest moment of the training set."""
     nms: Annotated[float, Meta(gt=0, le=1)] | None = None
-    """IoU of non-maximum suppression; without it there is none, as in TVR-Ranking's own code."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a training run, which trains once with each random seed.
 
     Attributes:
-        release: folder of the release, with training set, validation and test queries.
+        release: folder of a release as `reelrank export` writes it, with training set, validation and test queries.
         features: file of frame features.
         out: folder that gets a folder for each seed.
         rate: rows of features for each second of video, for files that do not state it.
@@ -131,23 +120,15 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     release: str
-    """Folder of a release as `reelrank export` writes it."""
     features: str
-    """File of frame features."""
     out: str
-    """Folder that gets a folder for each seed."""
     rate: Positive | None = None
-    """Rows of features a second, for files that do not state it."""
     encoder: str | None = None
-    """The sentence encoder; None takes SimCSE from the model hub."""
     encoder_kind: str | None = None
     embeddings: str | None = None
-    """The folder that caches vectors of sentences; None takes the user's cache folder."""
     top: Count = 20
-    """N of the training set `train_topN.json`."""
     seeds: Annotated[tuple[Seed, ...], Meta(min_length=1)] = (0,)
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """`auto`: a GPU where torch finds one."""
     model: ModelOptions = ModelOptions()
     training: TrainingOptions = TrainingOptions()
     loss: LossOptions = LossOptions()

@@ -87,8 +87,8 @@ class Seat:
     """The seat of one annotator at one pair, their place to grade it.
 
     `claimed_at` is when they took it, in seconds since 1970; None if unknown. A `judged` seat has a grade and stays
-    with this person for good. If it is `gold`, the pair is a gold question (a hidden pair with a known grade), and its
-    grade is no judgement.
+    with this annotator for good. If it is `gold`, the pair is a gold question (a hidden pair with a known grade), and
+    its grade is no judgement.
     """
 
     pair_id: PairId
@@ -96,7 +96,6 @@ class Seat:
     judged: bool
     gold: bool = False
     claimed_at: float | None = None
-    """When the person claimed it, in seconds since 1970; None if unknown."""
 
 
 def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: float) -> None:

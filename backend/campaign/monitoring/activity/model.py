@@ -32,9 +32,14 @@ class ActivityFilter:
 class ActivityEntry:
     """One entry of the activity log: who did what, when, and to which pair, query or person.
 
-    `entry` is its number, and `at` the time in seconds since 1970. `by` is the person's name; None for a command or a
-    rule of the program. `kind` is the kind of event, `words` describes what was done, and `about` what it was done to.
-    `query_id` is the query concerned, if there is one.
+    Attributes:
+        entry: the number of the entry.
+        at: the time, in seconds since 1970.
+        by: the person's name; None for a command or a rule of the program.
+        kind: the kind of event.
+        words: what was done, in words: `opened batch 2: 20 pairs`.
+        about: what it was done to, in words; empty where `words` say it.
+        query_id: the query concerned; None if there is none.
     """
 
     entry: int
@@ -42,9 +47,7 @@ class ActivityEntry:
     by: str | None
     kind: str
     words: str
-    """What was done, in words: `opened batch 2: 20 pairs`."""
     about: str
-    """The thing that it was done to, in words; empty where `words` say it."""
     query_id: QueryId | None
 
 
@@ -52,17 +55,19 @@ class ActivityEntry:
 class CampaignSetting:
     """One setting of the campaign in words.
 
-    `part` is the topic under which it is listed. `changes` describes what the setting affects. `since` is the time of
-    the last change in seconds since 1970; None if the initial value was never changed. `by` is the name of the person
-    who set it; None if a command or the settings file set it. `where` is the page on which a lead changes it, empty if
-    no page does. `how` tells when it can be changed, or how to change it without a page.
+    Attributes:
+        part: the topic under which it is listed.
+        changes: what the setting affects.
+        since: the time of the last change, in seconds since 1970; None if the initial value was never changed.
+        by: the name of the person who set it; None if a command or the settings file set it.
+        where: the page on which a lead changes it; empty if no page does.
+        how: when it can be changed, or how to change it without a page.
     """
 
     part: str
     name: str
     value: str
     changes: str
-    """What the setting changes."""
     since: float | None
     by: str | None
     where: str

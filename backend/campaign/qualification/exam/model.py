@@ -74,13 +74,12 @@ class ExamScore:
     """The result of an exam attempt, as its annotator sees it.
 
     `missed` counts the answers that differ from the right grade by more than the tolerance. To pass, at most
-    `most_missed` percent of the answers may do so.
+    `most_missed` percent of the answers may miss in this way.
     """
 
     answers: int
     missed: int
     most_missed: float
-    """The most answers that may miss, in percent."""
     passed: bool
 
 
@@ -88,12 +87,11 @@ class ExamScore:
 class ExamResult(ExamScore):
     """The result of an exam attempt, as leads see it: the score, and the agreement with the answer key.
 
-    `kappa` is Cohen's kappa between answers and key, and `kappa_quadratic` the same with quadratic weights. If they are
-    None, `undefined` says why.
+    `kappa` is Cohen's kappa between answers and key, and `kappa_quadratic` the same with quadratic weights. A kappa is
+    None where it is undefined, and then `undefined` says why.
     """
 
     kappa: float | None
-    """Cohen's kappa between answers and key; None where it is undefined, and then `undefined` says why."""
     kappa_quadratic: float | None
     undefined: str = ""
 
@@ -116,36 +114,37 @@ class ExamMiss:
     right: int
     explanation: str
     again: int | None
-    """The grade that the person gave after the explanation, if they gave one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExamDesk:
-    """The state of an exam as the person who takes it sees it.
+    """The state of an exam as the annotator or lead who takes it sees it.
 
-    `attempt` counts from 1. `items` is how many items the attempt has, and `answered` how many of them the person has
-    answered. `most_missed` is the percentage of answers that may be wrong. `gives_key` says that the person is a lead
-    whose grades become the answer key. `may_count` says that the answers may become judgements (stored grades) later.
-    `result` and `missed` are empty until the attempt is handed in and the exam has its answer key.
+    Attributes:
+        attempt: the number of the attempt, from 1.
+        items: how many items the attempt has.
+        queries: how many queries the items belong to; 0 where a retake is drawn only when it begins.
+        answered: how many of the items are answered.
+        most_missed: the percentage of answers that may miss the right grade.
+        tolerance: the largest difference between an answer and the right grade that still counts as agreement.
+        result: the score; None until the attempt is handed in and the exam has its answer key.
+        gives_key: True if a lead takes the exam to give the answer key; False for an annotator.
+        may_count: True if the answers may become judgements (stored grades) later, because the exam asks open pairs.
+        missed: the missed items among those on the desk. It is empty as long as there is no `result`.
     """
 
     phase: ExamPhase
     attempt: int
     items: int
     queries: int
-    """The number of queries that the items belong to; 0 where a retake is drawn only when it begins."""
     answered: int
     most_missed: float
     tolerance: int
-    """The largest difference between an answer and the right grade that still counts as agreement."""
     result: ExamScore | None = None
     purpose: ExamPurpose = ExamPurpose.EXAM
     gives_key: bool = False
-    """True if the person is a lead who gives the answer key, and not an annotator who takes the exam."""
     may_count: bool = False
-    """True if these answers may become judgements later, because the exam asks open pairs."""
     missed: tuple[ExamMiss, ...] = ()
-    """The missed items among those on the desk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +223,18 @@ class CalibrationRound:
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """One exam or calibration round.
+    """One exam or calibration round. Times are in seconds since 1970.
 
-    `source` says where the pairs come from: `settled pairs`, `open pairs` or the name of a file. To pass, an annotator
-    may miss at most `most_missed` percent of the answers. An answer misses if it differs from the right grade by more
-    than `tolerance`. `items` and `queries` count the pairs and their queries; `showable` of the items can be asked now.
-    Times are in seconds since 1970.
+    Attributes:
+        source: where the pairs come from: `settled pairs`, `open pairs` or the name of a file.
+        most_missed: the percentage of answers that an annotator may miss and still pass.
+        tolerance: the largest difference between an answer and the right grade that still counts as agreement.
+        items: the number of pairs.
+        queries: the number of queries of these pairs.
+        showable: the number of items that can be asked now. Their clip can be shown, and they have a right grade once
+            the exam has its key.
+        closed_at: when the exam got its key; None while it has none.
+        used_at: when answers became judgements; None if they did not.
     """
 
     exam_id: int
@@ -242,13 +247,10 @@ class Exam:
     items: int
     queries: int
     showable: int
-    """The number of items whose clip can be shown and that, once the exam has its key, have a right grade."""
     purpose: ExamPurpose = ExamPurpose.EXAM
     key_from: ExamKey = ExamKey.SETTLED
     closed_at: float | None = None
-    """The time at which the exam got its key; None while it has none."""
     used_at: float | None = None
-    """The time at which answers became judgements; None if they did not."""
     ended_at: float | None = None
 
     @property
@@ -270,9 +272,14 @@ class Exam:
 class ExamItem:
     """An item of an exam, with one annotator's answers to it.
 
-    `whole` says whether the clip is the whole video. A `blocked` item is not asked, because its clip cannot be shown or
-    it has no right grade. `own` is the answer given before the right grade was known, and `again` the newest answer
-    given after the explanation; None where there is none.
+    Attributes:
+        whole: whether the clip is the whole video.
+        right: the right grade; None while the exam has no key, or if the key leaves the item out.
+        blocked: True if the item is not asked, because its clip cannot be shown or the key leaves it out.
+        own: the newest answer given before the right grade was known; None if there is none.
+        again: the newest answer given after the explanation; None if there is none.
+        note: the note written with the answer, in a calibration round.
+        alternate: True if only retakes ask this item.
     """
 
     item_id: int
@@ -283,16 +290,12 @@ class ExamItem:
     duration_s: float
     whole: bool
     right: int | None
-    """The right grade; None while the exam has no key."""
     explanation: str
     blocked: bool
-    """True if the item is not asked, because its clip cannot be shown or the key leaves it out."""
     own: int | None
     again: int | None
     note: str = ""
-    """The note written with the answer, in a calibration round."""
     alternate: bool = False
-    """True if only retakes ask this item."""
 
 
 EXAM_SET = Event(

@@ -49,7 +49,6 @@ class FileSettings:
     """Values by key, including settings that only the operator sets. A database address has no password."""
     fixed: str
     several_files: bool
-    """True if other machines may serve this project with a settings file of their own."""
 
 
 @lead_only

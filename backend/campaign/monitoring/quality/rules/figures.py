@@ -161,9 +161,8 @@ WAITING = (Verdict.OPEN, Verdict.ESCALATED)
 class GradeSummary(TypedDict):
     """The summary that `reelrank consensus --json` prints: numbers of pairs by verdict, and statistics of agreement.
 
-    `rule` is the version of the consensus rule, and `rows` the number of grades. `undecided` counts pairs that lack
-    grades, by the number of grades that they have. `relevance` counts pairs by relevance. `undefined` says why a
-    statistic is None.
+    `rule` is the version of the consensus rule, and `rows` the number of grades. `relevance` counts the pairs in
+    consensus and the adjudicated ones by their relevance. `undefined` says why a statistic is None.
     """
 
     rule: str
@@ -180,7 +179,6 @@ class GradeSummary(TypedDict):
     == pairs`. Else `consensus`, `discarded`, `adjudicated` and `undecided` add up to `pairs`.
     """
     relevance: dict[str, int]
-    """Counts of pairs by relevance, for the pairs in consensus and the adjudicated ones."""
     settled_by_two: int
     settled_by_four: int
     settled_by_six: int

@@ -25,17 +25,15 @@ _SETTLED = (Verdict.CONSENSUS.value, Verdict.ADJUDICATED.value)
 class Rule:
     """The rules by which a release was made: scale, tolerance, rounding, and what was left out.
 
-    `left_out` has the ids of the queries that the manifest lists as left out. `without_adjudicated` says whether pairs
-    that a lead decided are left out.
+    `left_out` has the ids of the queries that the manifest lists as left out. `without_adjudicated` says whether
+    adjudicated pairs, which a lead decided, are left out.
     """
 
     grades: range
     tolerance: int = 1
     rounding: Rounding = Rounding.HALF_UP
     left_out: frozenset[str] = frozenset()
-    """Ids of the queries that the manifest lists as left out."""
     without_adjudicated: bool = False
-    """Whether adjudicated pairs were left out."""
 
 
 @dataclass(frozen=True, slots=True)
