@@ -149,7 +149,7 @@ def test_what_serve_advises_leads_to_the_first_grade_and_no_page_sends_anybody_t
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(folder))
     monkeypatch.setattr(auth, "token", lambda: token)
     monkeypatch.setattr("time.time", lambda: NOW)
-    for act in ("_require_port", "_serve"):
+    for act in ("_listen_error", "_serve"):
         monkeypatch.setattr(f"backend.cli.service.{act}", lambda *arguments: None)
     for _ in range(5):
         assert not [advice for page in PAGES for advice in _advice(page)]

@@ -188,7 +188,8 @@ def key(word: str) -> str:
     """
     if word.isascii():
         return word.lower().replace("`", "'")
-    folded = name_key(nfc(word).translate(_APOSTROPHES)).replace("’", "'")
+    # Twice: NFKC turns some of these characters into spaces, and turns ″ and ŉ into some of them.
+    folded = name_key(nfc(word).translate(_APOSTROPHES)).translate(_APOSTROPHES).replace("’", "'")
     letters: list[str] = []
     for sign in unicodedata.normalize("NFKD", folded):
         if unicodedata.category(sign) != "Mn" or not letters or not _is_latin(letters[-1]):
