@@ -1,6 +1,7 @@
 """What working time costs, and how much is still to come, against hand-worked numbers and resampling."""
 
 import random
+from dataclasses import replace
 from decimal import Decimal
 from math import sqrt
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.monitoring.hours.rules import WorkDay, by_person, outlook, paid, pay, total
+from backend.campaign.monitoring.hours.rules import WorkDay, bounded, by_person, outlook, paid, pay, total
 from backend.core.ids import AnnotatorId
 
 
@@ -37,6 +38,14 @@ def test_a_rate_of_ones_own_goes_over_that_of_everybody() -> None:
     assert total([]) is None
     jose = [day(1, 10, 3_600_000, name="Jos\u00e9")]
     assert [one.pay for one in paid(jose, 11, {"JOSE\u0301": 12.5})] == [Decimal("12.50")]
+
+
+def test_a_day_has_at_most_24_hours() -> None:
+    """Kinds of work that add up to 48 hours are halved, and nothing else of the day changes."""
+    hour = 3_600_000
+    kept = replace(day(1, 9, 8 * hour, gold_ms=2 * hour), exam_ms=4 * hour, describing_ms=10 * hour, unmeasured=3)
+    claimed = replace(kept, judging_ms=16 * hour, exam_ms=8 * hour, gold_ms=4 * hour, describing_ms=20 * hour)
+    assert bounded([claimed, kept]) == [kept, kept]
 
 
 def test_people_are_the_sums_of_their_days() -> None:
