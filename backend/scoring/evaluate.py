@@ -331,7 +331,7 @@ def _scoreboard(truth_given: AnyTruth | None, runs: Mapping[str, Any], asked: Wa
     if pools is not None:
         pooled = prepare_pools(pools, "pools", pooling or PoolConventions(), truth=truth, first=step)
         if benchmark:
-            board = score_benchmark_in_pools(benchmark, pooled, columns, options, also, pools="pools")
+            board = score_benchmark_in_pools(benchmark, pooled, columns, options, also, files={"pool": "pools"})
         else:
             board = score_in_pools(pooled, columns, settings)
     elif truth is None:

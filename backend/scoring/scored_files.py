@@ -91,8 +91,6 @@ def score_files(
     chosen = None if benchmark is None else benchmark_named(benchmark)
     asked = preset != "paper" or min_relevance != 1 or any((measures, k, mu, theta))
     require_only(chosen, asked=asked, truth=truth_path is not None, pools=pool is not None, also=also)
-    if chosen and pool and pool.own_video:
-        raise InputError.single("benchmark", f"{chosen.name} has no figures of the own video alone; leave it out")
     levels = POOL_MU if pool else DEFAULT_MU
     settings = settle(
         preset,
@@ -147,9 +145,10 @@ def score_files(
         if chosen and truth:
             board = score_benchmark(chosen, truth, runs, options, also, beside=beside, progress=progress)
         elif chosen and pool:
-            pooled = _pooled(pool, None, names)
-            name = pool.path.name
-            board = score_benchmark_in_pools(chosen, pooled, runs, options, also, pools=name, progress=progress)
+            pooled, shown = _pooled(pool, None, names), _pool_files(pool)
+            board = score_benchmark_in_pools(
+                chosen, pooled, runs, options, also, files=shown, own_video=pool.own_video, progress=progress
+            )
         elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:
@@ -216,17 +215,21 @@ def _in_pools(
 
     If no truth is given, the moments that the file of pools lists are the truth.
     """
-    options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
     said = "the truth comes from the pools: a query's own moment and its positives, relevance 1"
     return score_in_pools(
         _pooled(pool, truth, names),
         runs,
         settings,
-        options=options,
+        options=_pool_files(pool),
         notes=() if truth else (said,),
         own_video=pool.own_video,
         progress=progress,
     )
+
+
+def _pool_files(pool: PoolFile) -> dict[str, str]:
+    """Return the names of the file of pools and of the first step, to show beside the scores."""
+    return {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
 
 
 def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None) -> Pooled:
