@@ -163,9 +163,10 @@ def noisy_scores(inputs: NoiseInputs, unit: NoisySet) -> NoisyScores:
     start_s, end_s = noisy_spans(
         truth.start_s, truth.end_s, inputs.duration_s, unit.model, generator_of(unit.seed, unit.number)
     )
+    settings = inputs.settings
     # Moments of `shifted_length` may begin before 0 s: let them overlap predictions as usual.
-    settings = replace(inputs.settings, conventions=replace(inputs.settings.conventions, invalid="zero"))
-    key = prepare_truth(replace(truth, start_s=start_s, end_s=end_s), settings)
+    lenient = replace(settings, conventions=replace(settings.conventions, invalid="zero"))
+    key = prepare_truth(replace(truth, start_s=start_s, end_s=end_s), lenient)
     means = [score(key, prepare_run(run, key, settings), settings).values.mean(axis=1) for run in inputs.runs]
     near = np.median(iou_float64(truth.start_s, truth.end_s, start_s, end_s))
     return NoisyScores(np.array(means).T, float(near))

@@ -121,3 +121,15 @@ def test_whole_compares_a_subset_with_all_queries() -> None:
     assert row["subset_pairs"] == "whole"
     assert row["mean"] == pytest.approx(np.mean(taus), abs=0.02)
     assert row["variance"] == pytest.approx(np.var(taus), abs=0.02)
+
+
+def test_noise_of_the_truth_leaves_impossible_predictions_to_the_option() -> None:
+    """With `skip`, the second prediction moves up: R@1 is 1, and stays so under no noise."""
+    from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
+
+    settings = settle("axiou", None, [0.5], {"invalid": "skip"})
+    truth = parse_truth_mapping({"q": [{"video": "v", "start": 0, "end": 4, "relevance": 1}]})
+    run = parse_run_mapping({"q": [["v", 3, 3, 1.0], ["v", 0, 4, 0.5]]})
+    inputs = noise.NoiseInputs(truth, (run,), settings, np.full(1, 4.0))
+    found = noise.noisy_scores(inputs, noise.NoisySet(0, 0, noise.NoiseModel("gaussian_ends", 0.0))).means
+    assert (found == 1).all()
