@@ -42,8 +42,10 @@ def test_the_measures_are_those_of_mvmr_unless_others_are_asked_for(reelrank: Ru
     }
     assert set(means(reelrank, *ASKED)) == keys
     assert set(means(reelrank, *ASKED, "--measure", "dcg", "--k", "3")) == {"dcg@3"}
+    twelve = [*(f"recall_gt@{k},{t}" for k in (1, 5, 10) for t in (0.3, 0.5, 0.7)), "axiou@1", "axiou@5", "axiou@10"]
+    assert list(means(reelrank, *ASKED, "--preset", "axiou")) == twelve
     help_text = " ".join(reelrank("evaluate", "--help")[1].split())
-    assert "[default: 10,20,40; in pools 1,5,20,50]" in help_text
+    assert "[default: 10,20,40; in pools 1,5,20,50; preset axiou 1,5,10]" in help_text
     assert "[default: 0.3,0.5,0.7; in pools 0.5,0.7]" in help_text
 
 
