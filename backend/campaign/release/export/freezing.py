@@ -34,6 +34,7 @@ from backend.campaign.release.export.rules import documents
 from backend.campaign.release.export.rules.documents import manifest, select, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.release.export.tables import json_lines, release_tables
+from backend.campaign.release.statistics.from_files import training_figures
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
@@ -280,7 +281,7 @@ def _write(contents: Contents, part: Path) -> bytes:
     Returns the bytes of the manifest.
     """
     release_documents = statistics_documents(contents)
-    counts = statistics(release_documents)
+    counts = statistics(release_documents, training_figures(part))
     training = [file.name for file in sorted(part.iterdir()) if _has_entries(file)]
     described = release_tables(contents, training)
     text = front_matter(contents, described) + card(contents, counts)
