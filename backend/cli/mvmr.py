@@ -60,8 +60,8 @@ def figures(
     """Draw a query with its pool, a map of queries, and similarities.
 
     These are Figures 3, 4 and 7 of the MVMR paper: a query with frames of videos of its pool, all queries as points,
-    and how similar queries are to positive and negative videos. Each is written as PNG and SVG. The map and the
-    similarities are also written as CSV. Existing files are replaced.
+    how similar queries are to each other, and to positive and negative videos. Each is written as PNG and SVG. All but
+    the first are also written as CSV. Existing files are replaced.
 
     Example: reelrank mvmr figures charades_test_mvmr.json figures --query 3MSZA#0 --encoder minilm
     """

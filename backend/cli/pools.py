@@ -10,7 +10,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, PoolOptions, VisualOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
-from backend.cli.output import counted, first_of, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
@@ -183,6 +183,12 @@ def calibrate(
         argument("FILE", "Labelled pairs: sentence1, sentence2, score (0 to 5), tab-separated; or a file of pools."),
     ],
     out: Annotated[Path, argument("OUT", "Folder for the files.")],
+    alike_above: Annotated[
+        float | None,
+        option(
+            "--alike-above S", "Pairs with a higher score are alike, all others different.", min=0, show_default="3"
+        ),
+    ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,
@@ -191,7 +197,8 @@ def calibrate(
 ) -> None:
     """Find the similarity thresholds of an encoder.
 
-    They come from pairs that people, or published pools, label as alike or different.
+    They come from pairs that people score by how alike they are, or from published pools. Positives of pools are alike
+    with their query, and negatives are different.
 
     Example: reelrank mvmr calibrate charades_test_mvmr.json minilm-thresholds --encoder minilm
     """
@@ -202,6 +209,7 @@ def calibrate(
         result = calibrate_thresholds(
             labelled,
             out,
+            alike_above=alike_above,
             encoder=encoder,
             kind=kind,
             embeddings=embeddings,
@@ -218,8 +226,6 @@ def calibrate(
         ],
     )
     say(f"\nt_pos {result.t_pos:g}, t_neg {result.t_neg:g}: {result.rule} ({result.youden:.3f}, at {result.best:g}).")
-    if result.neither:
-        say(f"{counted(result.neither, 'pair is', 'pairs are')} neither: scores above 2 and below 4.")
     say(f"Encoder: {result.encoder}")
     say(
         f"Written to {out} ({seconds(start)}): thresholds.json, calibration.csv, calibration.png, calibration.svg. "

@@ -50,8 +50,9 @@ class CaptionedCorpus:
 class VisualBounds:
     """The bounds of EMScore: a positive video has to reach `positive`, a negative one must not exceed `negative`.
 
-    `positive` is the mean EMScore of all queries with their own videos. `negative` is the mean EMScore of all queries,
-    each with one video drawn from those that are negative by their texts.
+    `positive` is the mean EMScore of all queries with their own videos. `negative` is the mean EMScore of all pairs of
+    a query and a video that is negative by its texts (Yang et al. 2024, section 4.2). With `as_published`, it is the
+    mean of one such video a query, drawn at random, as the published code computes it.
     """
 
     positive: float
@@ -62,13 +63,13 @@ class VisualBounds:
 class LabelledPair:
     """A labelled pair of texts with its similarity.
 
-    `alike` is None for a pair that is labelled neither alike nor different. `label` names the column of the figure in
-    which the pair is drawn. `first_half` says in which half of the pairs it is when thresholds are found from one half
-    and tested on the other; see `calibrating.held_out_shares`.
+    A pair that is not alike is different. `label` names the violin of the figure that has the pair. `first_half` says
+    in which half of the pairs it is when thresholds are found from one half and tested on the other; see
+    `calibrating.held_out_shares`.
     """
 
     similarity: float
-    alike: bool | None
+    alike: bool
     label: str
     first_half: bool
 
