@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli import pools
@@ -169,7 +171,9 @@ def check(
     folder: Dir,
     videos: Annotated[Path, option("--videos FOLDER", "Folder of the video files.")],
     queries: Annotated[int, option("--queries N", "Number of queries to draw.", min=1)] = 100,
-    negatives: Annotated[int, option("--negatives N", "Highest number of negatives to check per query.", min=0)] = 5,
+    negatives: Annotated[
+        str, option("--negatives N|all", "Highest number of negatives to check per query, or all.")
+    ] = "5",
     seed: Annotated[int, option("--seed N", "Seed of the draw.")] = 0,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -178,21 +182,23 @@ def check(
 
     A pool holds the videos in which a query is searched: positives, which match it, and negatives. Annotators say
     whether a whole video matches a query. They do not see whether the pool has the video as positive or negative. All
-    positives of a drawn query are checked, except the query's own video. Similarities come from MiniLM unless --encoder
-    names another encoder.
+    positives of a drawn query are checked, except the query's own video. With --negatives all, whole pools are checked,
+    as in the MVMR paper. Similarities come from MiniLM unless --encoder names another encoder.
 
-    Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
+    Example: reelrank mvmr check pools.json my-check --videos videos --queries 100 --negatives all
     """
     from backend.campaign.selection.pools.checking import make_pool_check
 
     start = now()
+    if negatives != "all" and not (negatives.isascii() and negatives.isdecimal()):
+        raise typer.BadParameter(f"{negatives!r} is not a number from 0 on, or all", param_hint="--negatives")
     with progress_bar() as progress:
         project, made = make_pool_check(
             file,
             folder,
             videos,
             queries=queries,
-            negatives=negatives,
+            negatives=None if negatives == "all" else int(negatives),
             seed=seed,
             encoder=encoder,
             kind=kind,

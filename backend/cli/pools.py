@@ -50,7 +50,7 @@ def build(
     ] = False,
     visual: Annotated[
         Literal["none", "emscore"],
-        option("--visual", "emscore: also compare the videos, by EMScore and CLIP; none: only text."),
+        option("--visual", "emscore: also compare the videos (recommended); none: only text."),
     ] = "none",
     clip: Annotated[
         str | None,
@@ -77,11 +77,12 @@ def build(
     """Build a pool of videos for every caption.
 
     A pool holds the caption's own video, other videos that the caption also describes, and negatives, which it does not
-    describe. Each encoder needs thresholds of its own: `reelrank mvmr calibrate` finds them.
+    describe. Each encoder needs thresholds of its own: `reelrank mvmr calibrate` finds them. Where you have the videos,
+    use --visual emscore, as the MVMR paper does: captions tell only part of a video.
 
     Example: reelrank mvmr build charades_test.json pools --encoder minilm --t-pos 0.8 --seed 1
     """
-    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file
+    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file, has_video_files
 
     start = now()
     known_format(format_)
@@ -110,6 +111,7 @@ def build(
             if extra := [option for option, value in file_only.items() if value is not None]:
                 raise typer.BadParameter(f"a project has its own: leave out {', '.join(extra)}", param_hint=extra[0])
             project = open_project(whole(source, cluster))
+            have_videos = has_video_files(project, OPERATOR)
             report = build_pools(
                 project,
                 OPERATOR,
@@ -122,6 +124,7 @@ def build(
                 progress=progress,
             )
         else:
+            have_videos = videos is not None
             report = build_pools_from_file(
                 source,
                 out,
@@ -140,6 +143,8 @@ def build(
                 progress=progress,
             )
     _tell(report, options, out, start)
+    if have_videos and looks is None:
+        say("Note: only the text decided, but the videos are there: --visual emscore compares them, too.")
     if thresholds is None and t_pos is None and t_neg is None and PAPERS_ENCODER not in report.encoder:
         say(
             f"Note: thresholds {T_POS} and {T_NEG} are the paper's, for {PAPERS_ENCODER}; `reelrank mvmr calibrate` "

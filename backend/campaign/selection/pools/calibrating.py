@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from backend.campaign.selection.pools.charts import Violin, violin_chart
 from backend.campaign.selection.pools.files import ALIKE_ABOVE, RULE, ScoredPair, StoredThresholds, read_labelled
 from backend.campaign.selection.pools.model import LabelledPair
 from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, evaluate_thresholds
 from backend.campaign.selection.pools.similarity import PoolVectors, round_similarities
+from backend.campaign.selection.pools.violins import Violin, violin_chart
 from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError
 from backend.core.messages import as_text

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from backend.campaign.selection.pools.calibrating import calibrate_thresholds, held_out_shares
-from backend.campaign.selection.pools.charts import Violin
 from backend.campaign.selection.pools.files import read_sts, read_thresholds
 from backend.campaign.selection.pools.model import LabelledPair
+from backend.campaign.selection.pools.violins import Violin
 from backend.core.errors import InputError, ProjectError
 from support import WordEncoder
 
