@@ -263,8 +263,8 @@ def _add_check(
         batches = ceil(len(by_rank) / size)
         for number in range(1, batches + 1):
             # Batches by rank would put most positives into the first one, so the ranks take turns.
-            moments = by_rank[number - 1 :: batches]
-            candidates_rows.open_batch_of(db, campaign, query_id, number, moments, at=now, by=None)
+            batch = by_rank[number - 1 :: batches]
+            candidates_rows.open_batch_of(db, campaign, query_id, number, batch, at=now, by=None)
     events.record(
         db,
         POOL_CHECK_MADE,

@@ -16,6 +16,7 @@ from backend.campaign.selection.pools.charts import (
     NEGATIVE,
     OWN,
     POSITIVE,
+    VISUAL_BIN,
     Card,
     PairScores,
     histogram_chart,
@@ -251,7 +252,7 @@ def _visual_scores(pools: Pools, built: BuildOutput) -> PairScores:
     }
     bounds = built.bounds
     thresholds = {"negative": bounds.negative, "positive": bounds.positive} if bounds else {}
-    return PairScores("s_tv", values[POSITIVE], values[NEGATIVE], thresholds)
+    return PairScores("s_tv", values[POSITIVE], values[NEGATIVE], thresholds, VISUAL_BIN)
 
 
 def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
