@@ -6,6 +6,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli import mvmr_stats, pools
@@ -37,8 +39,8 @@ def figures(
     """Draw a query with its pool, a map of queries, and similarities.
 
     These are Figures 3, 4 and 7 of the MVMR paper: a query with frames of videos of its pool, all queries as points,
-    and how similar queries are to positive and negative videos. Each is written as PNG and SVG. The map and the
-    similarities are also written as CSV. Existing files are replaced.
+    how similar queries are to each other, and to positive and negative videos. Each is written as PNG and SVG. All but
+    the first are also written as CSV. Existing files are replaced.
 
     Example: reelrank mvmr figures charades_test_mvmr.json figures --query 3MSZA#0 --encoder minilm
     """
@@ -122,7 +124,9 @@ def check(
     folder: Dir,
     videos: Annotated[Path, option("--videos FOLDER", "Folder of the video files.")],
     queries: Annotated[int, option("--queries N", "Number of queries to draw.", min=1)] = 100,
-    negatives: Annotated[int, option("--negatives N", "Highest number of negatives to check per query.", min=0)] = 5,
+    negatives: Annotated[
+        str, option("--negatives N|all", "Highest number of negatives to check per query, or all.")
+    ] = "5",
     seed: Annotated[int, option("--seed N", "Seed of the draw.")] = 0,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -131,21 +135,23 @@ def check(
 
     A pool holds the videos in which a query is searched: positives, which match it, and negatives. Annotators say
     whether a whole video matches a query. They do not see whether the pool has the video as positive or negative. All
-    positives of a drawn query are checked, except the query's own video. Similarities come from MiniLM unless --encoder
-    names another encoder.
+    positives of a drawn query are checked, except the query's own video. With --negatives all, whole pools are checked,
+    as in the MVMR paper. Similarities come from MiniLM unless --encoder names another encoder.
 
-    Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
+    Example: reelrank mvmr check pools.json my-check --videos videos --queries 100 --negatives all
     """
     from backend.campaign.selection.pools.checking import make_pool_check
 
     start = now()
+    if negatives != "all" and not (negatives.isascii() and negatives.isdecimal()):
+        raise typer.BadParameter(f"{negatives!r} is not a number from 0 on, or all", param_hint="--negatives")
     with progress_bar() as progress:
         project, made = make_pool_check(
             file,
             folder,
             videos,
             queries=queries,
-            negatives=negatives,
+            negatives=None if negatives == "all" else int(negatives),
             seed=seed,
             encoder=encoder,
             kind=kind,

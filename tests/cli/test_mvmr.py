@@ -123,6 +123,16 @@ def test_a_check_is_made_and_reported(reelrank: Run, tmp_path: Path) -> None:
     assert "is a project already" in reelrank.refusal("mvmr", "check", pools, folder, *options)
 
 
+def test_all_negatives_can_be_checked(reelrank: Run, tmp_path: Path) -> None:
+    pools = demo_pools.write(tmp_path / "pools.json")
+    call = ("mvmr", "check", pools, tmp_path / "check", "--videos", demo_pools.CLIPS, "--negatives")
+    for value in ("most", "-1", "2.5"):
+        code, _, err = reelrank(*call, value)
+        assert code == 2
+        assert "is not a number from 0 on, or all" in " ".join(err.replace("│", " ").split())
+    assert "3 of 3 queries, 3 positives and 6 negatives" in reelrank.out(*call, "all")
+
+
 def test_a_project_that_checks_nothing_says_what_would(reelrank: Run, tmp_path: Path) -> None:
     reelrank("init", tmp_path / "p", "--encoder", "minilm")
     assert "is no pool check: create one with `reelrank mvmr check`" in reelrank.refusal(

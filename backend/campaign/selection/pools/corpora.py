@@ -52,8 +52,7 @@ class VideoScores:
     def scorer(self, text: str) -> EmScorer:
         """Return a function that takes the numbers of videos and returns their EMScores with a sentence of the corpus.
 
-        The score is the full EMScore. It combines a coarse part (whole sentence and whole video) and a fine part (words
-        and frames).
+        It is the full EMScore, which combines a coarse part (sentence and video) and a fine part (words and frames).
         """
         sentence = self._sentences[text]
 
@@ -237,6 +236,13 @@ def _project_corpus(project: Project) -> CaptionedCorpus:
     count = len(imprecise & {caption.caption_id for caption in captions})
     description = f"{count:,} imprecise, {len(captions) - count:,} {PUBLISHED}" if count else PUBLISHED
     return CaptionedCorpus(project.name, description, moments, {name: durations[name] for name in moments})
+
+
+@in_charge
+def has_video_files(project: Project, by: Lead | Operator) -> bool:
+    """Return whether the file of every video of a project is known, so that EMScore can compare them."""
+    with reading(project.store) as db:
+        return corpus_rows.counts(db)[0] > 0 and not corpus_rows.videos_without_file(db)
 
 
 def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
