@@ -19,7 +19,7 @@ from backend.core.errors import InputError, ProjectError
 from backend.core.progress import Progress
 from backend.systems.learning import checkpoints, objective
 from backend.systems.learning.batches import Batch, batches, order_seed, step_seeds
-from backend.systems.learning.checkpoints import Validation, TrainingState
+from backend.systems.learning.checkpoints import TrainingState, Validation
 from backend.systems.learning.config import Config
 from backend.systems.learning.objective import Network, TrainingMaterial
 from backend.systems.learning.schedule import is_evaluated, rate_factor

@@ -64,10 +64,11 @@ def nce_loss(scores: Tensor, positives: Tensor, temperature: float) -> Tensor:
     So it has e(s_ii) twice.
 
     Sources: ReLoCLNet (Zhang et al. 2021, section 3, VideoCL), with the denominator of its published code; TVR-Ranking,
-    appendix C.1, for the numerator: the masked scores are summed in the place of the diagonal. The sum is inside the
-    logarithm, as in L_in of Khosla et al. 2020, "Supervised Contrastive Learning" (equation 3), without its factor
-    1 / |P(i)|, which does not change gradients. With M = 1 on the diagonal alone, this is the loss of the published
-    code of ReLoCLNet and of TVR-Ranking. Both have inner products without T; this code has cosines and T.
+    appendix C.1, for the numerator: the masked scores are summed in the place of the diagonal. It prints no formula; we
+    take the sum inside the logarithm, as in L_in of its source, Khosla et al. 2020, "Supervised Contrastive Learning"
+    (equation 3), without the factor 1 / |P(i)|, which does not change gradients. With M = 1 on the diagonal alone, this
+    is the loss of the published code of ReLoCLNet and of TVR-Ranking. Both have inner products without T; this code has
+    cosines and T.
 
     Args:
         scores: `(pairs, pairs)`, the score of the query of pair i and the video of pair j.
