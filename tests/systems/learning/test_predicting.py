@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.systems.learning.config import PredictOptions
 from backend.systems.learning import predicting
-from backend.systems.learning.predicting import best_spans, merged, predict, without_overlap
 from backend.systems.learning.batches import padded
+from backend.systems.learning.config import PredictOptions
+from backend.systems.learning.predicting import best_spans, merged, predict, without_overlap
 from backend.systems.learning.systems.late import ModelOptions
 from backend.systems.model import Answers, Predicted
 from learnable import CLIP_S, config, encoded, late, material
