@@ -62,7 +62,7 @@ def test_stage_1_as_loops(negative_bce: float) -> None:
 
 
 def test_stage_2_as_loops() -> None:
-    crocs, batch, rivals = system(weight=0.2), example.batch(), example.rivals(drawn=True)
+    crocs, batch, rivals = system(negative_bce=1, weight=0.2), example.batch(), example.rivals(drawn=True)
     crocs.eval()  # the videos of the batch and the drawn ones are normed alike
     found = as_floats(crocs.losses(batch, rivals))
     drawn_videos, drawn_queries = rivals.videos, rivals.queries
@@ -151,7 +151,7 @@ def test_stage_2_is_the_public_code() -> None:
     and the mean of these rows is the loss. Equation 5 is the first row.
     """
     batch, rivals = one_pair()
-    crocs = system(left_out_as_zero=True)
+    crocs = system(left_out_as_zero=True, negative_bce=1)
     crocs.eval()
     found = as_floats(crocs.losses(batch, rivals))
     assert found["cells"] == pytest.approx(8.956892040958918, abs=1e-5)

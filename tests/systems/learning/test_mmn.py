@@ -175,7 +175,7 @@ def test_a_loss_without_negatives_is_finite(zeros: bool) -> None:
     assert cosines.grad is not None
     assert torch.isfinite(cosines.grad).all()
     if not zeros:
-        assert float(loss) == pytest.approx(0, abs=1e-12)
+        assert loss.item() == pytest.approx(0, abs=1e-12)
 
 
 def test_padding_of_words_changes_nothing() -> None:

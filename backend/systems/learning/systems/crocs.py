@@ -23,8 +23,10 @@ Departures, with reasons, besides those of `mmn`:
   multiplied by the share of pairs that remain, inside the exponential function. The equations have neither.
 - The public loss of stage 1 sets the cosine of a moment with every query above the threshold to 0, its own included.
   Equation 5 needs its own query in the denominator, so it stays.
-- In the public code of stage 2, cells of drawn videos are in the cross-entropy as the mean over cells, divided once
-  more by the number of videos. Equation 4 takes one mean over all candidates: `negative_bce` = 1; 0 leaves them out.
+- Equation 4 is one mean over all candidates, in which the moment's own video drowns among many wrong ones: on our
+  made-up corpus, Rank 1 is 47 to 68 % where the default gives 96 to 100 % (five seeds). The public code of stage 2 takes the mean over the
+  own video, plus that over drawn videos divided by their number. Here a cell of a wrong video counts `negative_bce`, so
+  that 50 of them weigh as much as the own video; 1 is equation 4 as printed, 0 is MMN.
 - A step of stage 2 encodes up to 1 + `hard_videos` videos for each pair of the batch, so a batch has two pairs
   (`hard_batch`); in the public code it is one video. Nothing is drawn by p'(m|q) and p'(q|m): the paper itself replaces
   them by p'(v|q) and p'(q|v), to save time.
@@ -39,8 +41,9 @@ from torch import Tensor
 from backend.systems.learning.config import Count, Positive
 from backend.systems.learning.matching import first_rows
 from backend.systems.learning.system import Batch, DrawnQueries, DrawnVideos, Encoded, Presets, Rivals, StagePlan
-from backend.systems.learning.systems.mmn import MMN, MODELS, published_training
+from backend.systems.learning.systems.mmn import MMN
 from backend.systems.learning.systems.mmn import LossOptions as MatchingOptions
+from backend.systems.learning.systems.moment_presets import MODELS, published_training
 
 
 class LossOptions(MatchingOptions, frozen=True, forbid_unknown_fields=True):
@@ -60,7 +63,7 @@ class LossOptions(MatchingOptions, frozen=True, forbid_unknown_fields=True):
     hard_queries: Count = 100
     hard_batch: Count = 2
     hard_learning_rate: Positive = 0.1
-    negative_bce: Annotated[float, Meta(ge=0, le=1000)] = 1.0
+    negative_bce: Annotated[float, Meta(ge=0, le=1000)] = 0.02
 
 
 class CroCs(MMN):

@@ -33,7 +33,6 @@ Departures, with reasons:
   gradients and lowers the learning rate in steps; here the training loop decides.
 """
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar, cast
 
 import torch
@@ -45,6 +44,7 @@ from backend.systems.learning.config import Count, Positive
 from backend.systems.learning.matching import first_rows, iou_loss, mutual_matching, product_score, scaled_iou
 from backend.systems.learning.moment_map import MapConvolutions, max_pooled_map, span_iou, valid_cells
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
+from backend.systems.learning.systems.moment_presets import MODELS, published_training
 
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
@@ -100,19 +100,6 @@ class LossOptions(Struct, frozen=True, forbid_unknown_fields=True):
     full_epochs: Count | None = None
     weighted: bool = False
     left_out_as_zero: bool = False
-
-
-MODELS: Mapping[str, Mapping[str, object]] = {
-    "charades": {"power": 0.5},
-    "activitynet": {"clips": 256, "pool": 4, "pooling": [15, 8, 8], "kernel": 9, "layers": 4, "power": 0.5},
-    "tacos": {"clips": 256, "pool": 2, "pooling": [15, 8, 8, 8], "power": 0.3},
-}
-"""The published sizes by data set, for MMN and CroCs."""
-
-
-def published_training(learning_rate: float, batch: int, epochs: int) -> Mapping[str, object]:
-    """Return the published options of training, for presets."""
-    return {"learning_rate": learning_rate, "weight_decay": 1e-5, "batch": batch, "epochs": epochs}
 
 
 class MMN(System):
