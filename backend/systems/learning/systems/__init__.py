@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 SYSTEMS: dict[str, str] = {
     "late": "Late",
+    "mmn": "MMN",
+    "crocs": "CroCs",
 }
 """The class of each system; its module here has the system's name."""
 
