@@ -15,11 +15,11 @@ Build = Callable[..., cet.CrossEncoder | bet.BiEncoder]
 
 
 def cross(**sizes: float) -> cet.CrossEncoder:
-    return cet.CrossEncoder(Sizes(12, 10), cet.ModelOptions(**{**SMALL, **sizes}), cet.LossOptions())
+    return cet.CrossEncoder(Sizes(12, 10), cet.CrossEncoderOptions(**{**SMALL, **sizes}), boundaries.BoundaryOptions())
 
 
 def separate(**sizes: float) -> bet.BiEncoder:
-    return bet.BiEncoder(Sizes(12, 10), bet.ModelOptions(**{**SMALL, **sizes}), cet.LossOptions())
+    return bet.BiEncoder(Sizes(12, 10), bet.BiEncoderOptions(**{**SMALL, **sizes}), boundaries.BoundaryOptions())
 
 
 SMALL = {"hidden": 8, "layers": 2, "heads": 2, "dropout": 0.0, "clips": 8}
@@ -218,7 +218,7 @@ def test_the_size_of_blocks_changes_nothing() -> None:
         asked = system.encode_queries(pairs.words, pairs.words_mask, pairs.vectors)
         shown = system.encode_videos(pairs.clips[::3], pairs.mask[::3])
         in_fives = system.span_scores(asked, shown)
-        system.model = cet.ModelOptions(**SMALL, block=1000)
+        system.model = cet.CrossEncoderOptions(**SMALL, block=1000)
         assert torch.allclose(in_fives, system.span_scores(asked, shown), atol=1e-6)
 
 
@@ -233,10 +233,16 @@ def test_it_learns_which_moments_queries_describe(build: Build) -> None:
     assert in_video >= 0.9
 
 
+@BOTH
+def test_heads_that_do_not_divide_are_refused(build: Build) -> None:
+    with pytest.raises(ValueError, match=r"`model\.heads`, 3, has to divide `model\.hidden`, 8"):
+        build(heads=3)
+
+
 def test_published_sizes_are_the_defaults() -> None:
     """MVMR, appendix B.2."""
-    for one in (cet, bet):
-        assert (one.ModelOptions().hidden, one.ModelOptions().layers) == (512, 6)
-        assert cet.LossOptions().power == 10
-    assert bet.ModelOptions().scale == 10
+    for options in (cet.CrossEncoderOptions(), bet.BiEncoderOptions()):
+        assert (options.hidden, options.layers) == (512, 6)
+    assert boundaries.BoundaryOptions().power == 10
+    assert bet.BiEncoderOptions().scale == 10
     assert {preset["training"]["learning_rate"] for preset in cet.PRESETS.values()} == {1e-3}

@@ -52,7 +52,7 @@ class Given(g2l.G2L):
     """G2L whose network is the identity: clips of a batch are vectors of moments, tokens are those of sentences."""
 
     def __init__(self, **loss: float) -> None:
-        options = g2l.LossOptions(**{"margin": 0.3, "weight": 0.1, **loss})
+        options = g2l.GeodesicOptions(**{"margin": 0.3, "weight": 0.1, **loss})
         super().__init__(Sizes(DIM, DIM), mmn.ModelOptions(CLIPS, 1, (5,), DIM, 3, 1, DIM), options)
         for heads in (self.moment_heads, self.sentence_heads):
             heads.update({space: nn.Identity() for space in ("iou", "match")})
@@ -144,7 +144,7 @@ def log_sum(values: list[float], temperature: float) -> float:
     return top / temperature + math.log(sum(math.exp((value - top) / temperature) for value in values))
 
 
-def plain_losses(pair: int, g: list[float], options: g2l.LossOptions) -> tuple[list[float], list[float]]:
+def plain_losses(pair: int, g: list[float], options: g2l.GeodesicOptions) -> tuple[list[float], list[float]]:
     """(2) and (3) of the module for one query, in plain numbers."""
     cells = [(i, j) for i in range(CLIPS) for j in range(i, CLIPS)]
     start, end = SPANS[pair]
@@ -275,7 +275,7 @@ def test_it_learns_which_moments_queries_describe() -> None:
     """Videos and queries that training did not see; all spans of all videos are ranked."""
     torch.manual_seed(0)
     model = mmn.ModelOptions(synthetic_pairs.CLIPS, 1, (7,), 32, 3, 2, 16)
-    system = g2l.G2L(Sizes(synthetic_pairs.FRAMES, synthetic_pairs.TOKENS), model, g2l.LossOptions())
+    system = g2l.G2L(Sizes(synthetic_pairs.FRAMES, synthetic_pairs.TOKENS), model, g2l.GeodesicOptions())
     synthetic_pairs.learn(system, synthetic_pairs.corpus(96), epochs=10, size=16, rate=2e-3)
     anywhere, in_video = synthetic_pairs.rank_1(system, synthetic_pairs.corpus(12, seed=7))
     assert anywhere >= 0.95
@@ -285,7 +285,7 @@ def test_it_learns_which_moments_queries_describe() -> None:
 def test_initial_weights_have_the_published_spread() -> None:
     """Kaiming's normal distribution by the outputs of a layer: sqrt(2 / outputs)."""
     torch.manual_seed(0)
-    system = g2l.G2L(Sizes(7, 5), mmn.ModelOptions(CLIPS, 1, (5,), 32, 3, 2, 48), g2l.LossOptions())
+    system = g2l.G2L(Sizes(7, 5), mmn.ModelOptions(CLIPS, 1, (5,), 32, 3, 2, 48), g2l.GeodesicOptions())
     assert system.convolutions.convolutions[1].weight.std().item() == pytest.approx((2 / (32 * 9)) ** 0.5, rel=0.05)
     assert system.moment_heads["match"].weight.std().item() == pytest.approx((2 / 48) ** 0.5, rel=0.1)
 
@@ -294,7 +294,7 @@ def test_presets_are_those_of_the_public_configuration() -> None:
     """configs/anet.yaml of lihxxxxx/G2L, commit 892370e."""
     preset = g2l.G2L.presets["activitynet"]
     assert preset["loss"] == {"margin": 0.3, "weight": 0.1, "full_epochs": 5}
-    options = g2l.LossOptions(**preset["loss"])
+    options = g2l.GeodesicOptions(**preset["loss"])
     assert (options.neighbours, options.similar, options.players) == (5, 5, 7)
     assert (options.hard, options.weak, options.interaction) == (1.0, 0.0, 0.0005)
     assert (options.min_iou, options.max_iou, options.negative_iou, options.temperature) == (0.5, 1.0, 0.5, 0.1)

@@ -11,7 +11,7 @@ Distractors" (CIKM), appendix B.2, equations 11 to 13. No code of this system is
 As in the paper, the loss of a pair is of its own query and video alone; other videos of the batch are no negatives.
 
 What differs from the paper, or is not in it, is the same as for CET (`cet.py`): the frozen text encoder, position
-encodings for clips, the inner sizes of the transformer, the number of clips, the score p_s p_e of a span, and weights.
+encodings for clips, the inner sizes of the transformer, the number of clips, the score p_s p_e of a span, `weighted`.
 Equation 13's p is at least sigmoid(-r), so the loss cannot fall to 0: with r = 10 that is 4.5e-5 for each clip.
 """
 
@@ -26,16 +26,17 @@ from backend.systems.learning.config import Count, Positive, Share
 from backend.systems.learning.network import positions
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.boundaries import (
+    BoundaryOptions,
     boundary_losses,
     boundary_scores,
     interpolated_labels,
     three_layers,
     transformer,
 )
-from backend.systems.learning.systems.cet import PRESETS, LossOptions
+from backend.systems.learning.systems.cet import PRESETS
 
 
-class ModelOptions(Struct, frozen=True, forbid_unknown_fields=True):
+class BiEncoderOptions(Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the network: D, the transformer's layers, heads and dropout, r, and the pieces of a video.
 
     Attributes:
@@ -60,14 +61,14 @@ class BiEncoder(System):
 
     name: ClassVar[str] = "bet"
     paper: ClassVar[str] = "Yang et al. 2024, MVMR (CIKM): Bi-Encoder Transformer, appendix B.2"
-    ModelOptions: ClassVar[type[Struct]] = ModelOptions
-    LossOptions: ClassVar[type[Struct]] = LossOptions
+    ModelOptions: ClassVar[type[Struct]] = BiEncoderOptions
+    LossOptions: ClassVar[type[Struct]] = BoundaryOptions
     presets: ClassVar[Presets] = PRESETS
     uses_words: ClassVar[bool] = True
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
-        self.model, self.loss = cast(ModelOptions, model), cast(LossOptions, loss)
+        self.model, self.loss = cast(BiEncoderOptions, model), cast(BoundaryOptions, loss)
         hidden = self.model.hidden
         self.clips = nn.Linear(sizes.frame_dim + sizes.subtitle_dim, hidden, bias=False)
         self.words = nn.Linear(sizes.sentence_dim, hidden, bias=False)

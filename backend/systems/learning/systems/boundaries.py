@@ -5,8 +5,23 @@ Distractors" (CIKM), appendix B.2. L is the number of clips of a video, and clip
 """
 
 import torch
+from msgspec import Struct
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
+
+from backend.systems.learning.config import Positive
+
+
+class BoundaryOptions(Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of the loss.
+
+    Attributes:
+        power: the exponent k of the interpolated labels (equation 9).
+        weighted: whether a pair's loss is multiplied by the similarity of its query and moment. Not so in the paper.
+    """
+
+    power: Positive = 10.0
+    weighted: bool = False
 
 
 def interpolated_labels(span: Tensor, first: Tensor, last: Tensor, clips: int, power: float) -> tuple[Tensor, Tensor]:
@@ -52,7 +67,7 @@ def boundary_losses(
         ends: logits of p_e, as for `starts`.
         labels: see `interpolated_labels`.
         mask: bool `(pairs, clips)`, True where there is a clip.
-        weight: `(pairs,)`, w; 1 for all pairs in the paper.
+        weight: `(pairs,)`, w.
     """
 
     def one(logits: Tensor, label: Tensor) -> Tensor:
@@ -95,6 +110,11 @@ def transformer(hidden: int, layers: int, heads: int, dropout: float) -> nn.Tran
     The paper gives the number of layers and the size. The rest are Vaswani et al.'s sizes (2017, section 3): 4 times as
     wide between layers, and ReLU. Layers normalise their input rather than their output: without a warm-up, which the
     paper does not mention, six layers do not learn at its learning rate otherwise.
+
+    Raises:
+        ValueError: `heads` does not divide `hidden`.
     """
+    if hidden % heads:
+        raise ValueError(f"`model.heads`, {heads}, has to divide `model.hidden`, {hidden}")
     layer = nn.TransformerEncoderLayer(hidden, heads, 4 * hidden, dropout, batch_first=True, norm_first=True)
     return nn.TransformerEncoder(layer, layers, nn.LayerNorm(hidden), enable_nested_tensor=False)

@@ -20,7 +20,7 @@ What differs from the paper, or is not in it:
 - The heads, the inner size, dropout and the place of the normalisation: see `boundaries.transformer`.
 - The number of clips of a video: the presets take MMN's for each data set.
 - Spans are scored by p_s p_e: see `boundaries.boundary_scores`.
-- The loss of a pair is multiplied by its weight. Weights are 1 if the training set gives none, as in the paper.
+- The loss of a pair can be multiplied by its similarity (`weighted`).
 """
 
 from typing import Annotated, ClassVar, cast
@@ -29,10 +29,11 @@ import torch
 from msgspec import Meta, Struct
 from torch import Tensor, nn
 
-from backend.systems.learning.config import Count, Positive, Share
+from backend.systems.learning.config import Count, Share
 from backend.systems.learning.network import positions
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.boundaries import (
+    BoundaryOptions,
     boundary_losses,
     boundary_scores,
     interpolated_labels,
@@ -47,7 +48,7 @@ PRESETS: Presets = {
 """AdamW with 1e-3 for every data set (appendix B.2); the numbers of clips are MMN's."""
 
 
-class ModelOptions(Struct, frozen=True, forbid_unknown_fields=True):
+class CrossEncoderOptions(Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the network: D, the transformer's layers, heads and dropout, and the pieces of a video.
 
     Attributes:
@@ -68,25 +69,19 @@ class ModelOptions(Struct, frozen=True, forbid_unknown_fields=True):
     block: Annotated[int, Meta(ge=1, le=1_000_000)] = 64
 
 
-class LossOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the loss: `power` is the exponent k of the interpolated labels (equation 9)."""
-
-    power: Positive = 10.0
-
-
 class CrossEncoder(System):
     """The system `cet`."""
 
     name: ClassVar[str] = "cet"
     paper: ClassVar[str] = "Yang et al. 2024, MVMR (CIKM): Cross-Encoder Transformer, appendix B.2"
-    ModelOptions: ClassVar[type[Struct]] = ModelOptions
-    LossOptions: ClassVar[type[Struct]] = LossOptions
+    ModelOptions: ClassVar[type[Struct]] = CrossEncoderOptions
+    LossOptions: ClassVar[type[Struct]] = BoundaryOptions
     presets: ClassVar[Presets] = PRESETS
     uses_words: ClassVar[bool] = True
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
-        self.model, self.loss = cast(ModelOptions, model), cast(LossOptions, loss)
+        self.model, self.loss = cast(CrossEncoderOptions, model), cast(BoundaryOptions, loss)
         hidden = self.model.hidden
         self.clips = nn.Linear(sizes.frame_dim + sizes.subtitle_dim, hidden, bias=False)
         self.words = nn.Linear(sizes.sentence_dim, hidden, bias=False)

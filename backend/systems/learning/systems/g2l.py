@@ -50,7 +50,7 @@ REMOVED, SPREAD = -1e9, 1000.0
 """What fills vectors that an interaction leaves out, and the factor of the softmax in (3)."""
 
 
-class LossOptions(mmn.LossOptions, frozen=True, forbid_unknown_fields=True):
+class GeodesicOptions(mmn.LossOptions, frozen=True, forbid_unknown_fields=True):
     """Options of the loss: those of MMN, and others, whose defaults are those for ActivityNet.
 
     Attributes:
@@ -172,7 +172,7 @@ class G2L(mmn.MMN):
 
     name = "g2l"
     paper = "Li et al. 2023, G2L: Semantically Aligned and Uniform Video Grounding via Geodesic and Game Theory, ICCV"
-    LossOptions: ClassVar[type[Struct]] = LossOptions
+    LossOptions: ClassVar[type[Struct]] = GeodesicOptions
     presets: ClassVar[Presets] = {
         "charades": _preset("charades"),
         "activitynet": _preset("activitynet", loss={"full_epochs": 5}, training={"epochs": 21}),
@@ -181,7 +181,7 @@ class G2L(mmn.MMN):
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__(sizes, model, loss)
-        self.geodesic = cast(LossOptions, loss)
+        self.geodesic = cast(GeodesicOptions, loss)
         for layer in (*self.convolutions.modules(), *self.moment_heads.modules()):
             if isinstance(layer, nn.Conv2d | nn.Linear):
                 nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
