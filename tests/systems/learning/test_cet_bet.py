@@ -223,6 +223,18 @@ def test_the_size_of_blocks_changes_nothing() -> None:
 
 
 @BOTH
+def test_bfloat16_gives_the_same_losses_to_1_percent(build: Build) -> None:
+    torch.manual_seed(0)
+    system, pairs = build(), synthetic_pairs.corpus(4)
+    exact = system.losses(pairs, None)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rounded = system.losses(pairs, None)
+    assert {name: one.item() for name, one in rounded.items()} == pytest.approx(
+        {name: one.item() for name, one in exact.items()}, rel=1e-2
+    )
+
+
+@BOTH
 def test_it_learns_which_moments_queries_describe(build: Build) -> None:
     """Videos and queries that training did not see; all spans of all videos are ranked."""
     torch.manual_seed(0)

@@ -271,6 +271,20 @@ def test_videos_with_another_moment_of_the_query_are_no_others() -> None:
     assert all(value.isfinite() for value in alone.values())
 
 
+def test_bfloat16_gives_the_same_losses_to_1_percent() -> None:
+    torch.manual_seed(0)
+    model = mmn.ModelOptions(synthetic_pairs.CLIPS, 1, (7,), 32, 3, 2, 16)
+    system = g2l.G2L(Sizes(synthetic_pairs.FRAMES, synthetic_pairs.TOKENS), model, g2l.GeodesicOptions())
+    pairs = synthetic_pairs.corpus(6)
+    exact = system.losses(pairs, None)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rounded = system.losses(pairs, None)
+    rounded["loss"].backward()
+    assert {name: one.item() for name, one in rounded.items()} == pytest.approx(
+        {name: one.item() for name, one in exact.items()}, rel=1e-2
+    )
+
+
 def test_it_learns_which_moments_queries_describe() -> None:
     """Videos and queries that training did not see; all spans of all videos are ranked."""
     torch.manual_seed(0)

@@ -71,7 +71,7 @@ def boundary_losses(
     """
 
     def one(logits: Tensor, label: Tensor) -> Tensor:
-        entropy = binary_cross_entropy_with_logits(logits, label.to(logits), reduction="none").masked_fill(~mask, 0.0)
+        entropy = binary_cross_entropy_with_logits(logits.to(label), label, reduction="none").masked_fill(~mask, 0.0)
         return (weight * entropy.sum(dim=1) / mask.sum(dim=1)).mean()
 
     start, end = one(starts, labels[0]), one(ends, labels[1])

@@ -88,9 +88,8 @@ def geodesic_similarity(moments: Tensor, sources: Tensor, neighbours: int, limit
     1 - cos 45 degrees = 0.29. (1, 1) has one back or one to (0, 1), which are as near.
     """
     with torch.no_grad():
-        count = min(neighbours, len(moments) - 1)
         apart = torch.cdist(moments, moments, compute_mode="donot_use_mm_for_euclid_dist").fill_diagonal_(torch.inf)
-        targets = apart.topk(count, dim=1, largest=False).indices
+        targets = apart.topk(min(neighbours, len(moments) - 1), dim=1, largest=False).indices
         unit = normalize(moments, dim=1)
         lengths = (1 - torch.einsum("cd,ckd->ck", unit, unit[targets])).clamp(min=0)
         distance = moments.new_full((len(sources), len(moments)), torch.inf)
@@ -204,7 +203,8 @@ class G2L(mmn.MMN):
         for video in range(len(rows)):
             pairs = (of_pair == video).nonzero()[:, 0]
             vectors, counts = queries["match"][pairs], others[pairs][:, rows]
-            parts = self.losses_in(video, raw[video], videos["match"], vectors, overlap[pairs], counts)
+            with torch.autocast(raw.device.type, enabled=False):
+                parts = self.losses_in(video, raw[video], videos["match"], vectors, overlap[pairs], counts)
             hard.append(weight[pairs, None] * parts[0])
             weak.append(weight[pairs, None] * parts[1])
             interaction.append(parts[2])
