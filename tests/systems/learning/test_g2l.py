@@ -114,6 +114,15 @@ def test_late_epochs_learn_from_the_overlap_almost_alone() -> None:
     assert late == pytest.approx(early["bce"] + 0.01 * rest)
 
 
+def test_weights_multiply_the_losses_of_pairs_if_asked() -> None:
+    pairs = example()
+    pairs.weight[:] = 0.5
+    plain, weighted = (Given(weighted=asked).double().losses(pairs, None) for asked in (False, True))
+    for name in ("bce", "queries", "hard", "weak"):
+        assert weighted[name].item() == pytest.approx(plain[name].item() / 2)
+    assert weighted["interaction"].item() == pytest.approx(plain["interaction"].item())
+
+
 # Plain NumPy and Python, one number at a time.
 
 
@@ -285,6 +294,7 @@ def test_bfloat16_gives_the_same_losses_to_1_percent() -> None:
     )
 
 
+@pytest.mark.long
 def test_it_learns_which_moments_queries_describe() -> None:
     """Videos and queries that training did not see; all spans of all videos are ranked."""
     torch.manual_seed(0)
