@@ -24,15 +24,15 @@ Departures, with reasons, besides those of `mmn`:
 - The public loss of stage 1 sets the cosine of a moment with every query above the threshold to 0, its own included.
   Equation 5 needs its own query in the denominator, so it stays.
 - Equation 4 is one mean over all candidates, in which the moment's own video drowns among many wrong ones: on our
-  made-up corpus, Rank 1 is 47 to 68 % where the default gives 96 to 100 % (five seeds). The public code of stage 2 takes the mean over the
-  own video, plus that over drawn videos divided by their number. Here a cell of a wrong video counts `negative_bce`, so
-  that 50 of them weigh as much as the own video; 1 is equation 4 as printed, 0 is MMN.
+  made-up corpus, Rank 1 is 47 to 68 % where the default gives 96 to 100 % (five seeds). The public code of stage 2
+  takes the mean over the own video, plus that over drawn videos divided by their number. Here a cell of a wrong video
+  counts `negative_bce`, so that 50 of them weigh as much as the own video; 1 is equation 4 as printed, 0 is MMN.
 - A step of stage 2 encodes up to 1 + `hard_videos` videos for each pair of the batch, so a batch has two pairs
   (`hard_batch`); in the public code it is one video. Nothing is drawn by p'(m|q) and p'(q|m): the paper itself replaces
   them by p'(v|q) and p'(q|v), to save time.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, cast
 
 import torch
 from msgspec import Meta, Struct
@@ -72,7 +72,7 @@ class CroCs(MMN):
     name = "crocs"
     paper = "Yang et al. 2024, MVMR: Evaluating Faithfulness of Video Moment Retrieval against Distractors, CIKM"
     LossOptions: ClassVar[type[Struct]] = LossOptions
-    loss: LossOptions
+    takes_negatives = "potential"
     presets: ClassVar[Presets] = {
         "charades": {
             "model": MODELS["charades"],
@@ -101,7 +101,7 @@ class CroCs(MMN):
 
     def stage_plans(self) -> tuple[StagePlan, ...]:
         """Return the stages of training: filtered negatives, then hard negatives."""
-        loss = self.loss
+        loss = cast(LossOptions, self.loss)
         hard = StagePlan(loss.hard_learning_rate, loss.hard_batch, loss.hard_videos, loss.hard_queries)
         return (StagePlan(), hard)[: loss.stage]
 
@@ -115,9 +115,8 @@ class CroCs(MMN):
             videos, wrong_videos = self._with_videos(videos, wrong_videos, rivals.videos)
         if rivals is not None and rivals.queries is not None:
             queries, wrong_queries = self._with_queries(queries, wrong_queries, rivals.queries)
-        return self.losses_of(
-            batch, of_pair, queries, videos, wrong_videos, wrong_queries, negative_bce=self.loss.negative_bce
-        )
+        weight = cast(LossOptions, self.loss).negative_bce
+        return self.losses_of(batch, of_pair, queries, videos, wrong_videos, wrong_queries, negative_bce=weight)
 
     def _with_videos(self, videos: Encoded, wrong: Tensor, drawn: DrawnVideos) -> tuple[Encoded, Tensor]:
         """Return the batch's videos and the drawn ones, and which are negatives: the drawn ones alone."""

@@ -110,6 +110,7 @@ class MMN(System):
     ModelOptions: ClassVar[type[Struct]] = ModelOptions
     LossOptions: ClassVar[type[Struct]] = LossOptions
     uses_words = True
+    cells: Tensor
     presets: ClassVar[Presets] = {
         "charades": {
             "model": MODELS["charades"],
@@ -198,7 +199,7 @@ class MMN(System):
 
     def batch_videos(self, batch: Batch) -> tuple[Encoded, Tensor]:
         """Return the encodings of the U different videos of a batch, and the number of each pair's video, `(B,)`."""
-        of_pair = batch.video.unique(return_inverse=True)[1]
+        of_pair = batch.video.unique(return_inverse=True)[1]  # type: ignore[no-untyped-call]  # torch has no types there
         rows = first_rows(of_pair)
         return self.encode_videos(batch.clips[rows], batch.mask[rows]), of_pair
 
