@@ -264,7 +264,7 @@ def predict(
         option("--first-run RUN", "For conquer: the run that names the videos.", show_default="as in training"),
     ] = None,
 ) -> None:
-    """Write a trained system's run for the queries of its release.
+    """Write a trained system's run for queries of its release.
 
     Example: reelrank predict trained/seed-0 run.json --split test
     """

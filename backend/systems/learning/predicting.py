@@ -156,7 +156,7 @@ def predict(
             if listed is not None:
                 extra["first_score"] = torch.from_numpy(listed[query][1]).to(device)[order]
             one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
-            for part in torch.arange(len(rows), device=device).split(_videos_at_once(block)):
+            for part in torch.split(torch.arange(len(rows), device=device), _videos_at_once(block)):
                 taken = block.taken(rows[part]) | {name: values[part] for name, values in extra.items()}
                 videos = block.videos[rows[part]]
                 spans[query].append(best_spans(network.span_scores(one, taken)[0], videos, limits[videos], count))
@@ -204,7 +204,7 @@ def score_videos(
 
 
 def _best_of_spans(network: System, queries: Encoded, block: Block, count: int) -> Tensor:
-    rows = torch.arange(len(block.videos), device=block.videos.device).split(_videos_at_once(block))
+    rows = torch.split(torch.arange(len(block.videos), device=block.videos.device), _videos_at_once(block))
     whole = []
     for query in range(count):
         one = {name: tensor[query : query + 1] for name, tensor in queries.items()}

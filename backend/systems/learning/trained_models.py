@@ -250,8 +250,8 @@ def _clips(
     videos, problems = release_entries.read_videos(file_bytes(home / VIDEO_MAP), str(home / VIDEO_MAP))
     if problems:
         raise InputError(problems)
-    clips, identity = _features(settings.features, settings.rate, videos, model, sizes and sizes.frame_dim, progress)
-    needed = None if sizes is None else sizes.subtitle_dim
+    dim, needed = (None, None) if sizes is None else (sizes.frame_dim, sizes.subtitle_dim)
+    clips, identity = _features(settings.features, settings.rate, videos, model, dim, progress)
     if settings.subtitles is None:
         if needed:
             raise InputError.single(settings.features, "the model was trained with subtitles: name their file, too")

@@ -31,7 +31,7 @@ Departures, with reasons:
 - Token vectors come from any frozen sentence encoder; the paper's RoBERTa is tuned on TVR.
 """
 
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import torch
 from msgspec import Meta, Struct
@@ -138,7 +138,7 @@ class Conquer(System):
         self.apply(start_small)
 
     @classmethod
-    def first_step(cls, model: ModelOptions, loss: LossOptions) -> FirstStep | None:
+    def first_step(cls, model: Any, loss: Any) -> FirstStep | None:
         """Return where the candidates of a query come from; None searches all videos."""
         if model.first_run is None:
             return None

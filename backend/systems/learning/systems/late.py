@@ -26,7 +26,7 @@ it has no weights of pairs. The system `crocs` is the published one.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import torch
 from msgspec import Meta, Struct
@@ -118,7 +118,7 @@ class Late(System):
         self.ends = nn.Conv1d(1, 2, KERNEL, padding=KERNEL // 2, bias=False)
 
     @classmethod
-    def faults(cls, model: ModelOptions, loss: LossOptions, *, negatives: bool) -> Sequence[str]:
+    def faults(cls, model: Any, loss: Any, *, negatives: bool) -> Sequence[str]:
         """See `System.faults`."""
         faults = []
         if model.hidden % model.heads or model.hidden % 2:
