@@ -34,7 +34,7 @@ Departures, with reasons:
 """
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import torch
 from msgspec import Meta, Struct
@@ -115,7 +115,7 @@ class MMN(System):
     presets: ClassVar[Presets] = MMN_PRESETS
 
     @classmethod
-    def faults(cls, model: ModelOptions, loss: LossOptions, *, negatives: bool) -> Sequence[str]:
+    def faults(cls, model: Any, loss: Any, *, negatives: bool) -> Sequence[str]:
         """Return what is wrong with settings, one message for each fault; see `System`."""
         found = [
             *super().faults(model, loss, negatives=negatives),
