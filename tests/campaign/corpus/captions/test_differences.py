@@ -71,6 +71,7 @@ def test_a_corpus_is_counted_by_captions() -> None:
         # only capitals, an article, a sign: no word
         ("Then he sits.", "then he sits!", ""),
         ("An apple falls on Ross.", "The apple falls on a man.", "man"),
+        ("Carl waves.", "An old man waves.", "old man"),
         # a word that was there is no replacement, even if it is one elsewhere
         ("A man hands Joey a cup.", "A man hands a man a cup.", "man"),
         ("A man sees Joey and another man.", "A man sees another man and another man.", "another man"),
@@ -84,11 +85,12 @@ def test_replacement_words_counted_by_hand(before: str, after: str, words: str) 
 
 
 def test_words_are_counted_by_captions_with_their_gender() -> None:
-    found = summary([("Rachel sits.", "A woman sits.", 3), ("Ross and Amy hug.", "Two people hug.", 1)])
+    pairs = [("Rachel sits.", "A woman sits.", 3), ("Ross and Amy hug.", "Two people hug.", 1)]
+    found = summary([*pairs, ("Amy waves.", "A woman waves.", 1)], [("rules-4", 5)])
     assert [(word.word, word.gender, word.count) for word in found.words] == [
-        *(("woman", "F", 3), ("people", "N", 1), ("two", "N", 1)),
+        *(("woman", "F", 4), ("people", "N", 1), ("two", "N", 1)),
     ]
-    assert (found.replaced, found.replaced_per_caption) == (5, 5 / 4)
+    assert (found.replaced, found.replaced_per_caption, found.versions) == (6, 6 / 5, (("rules-4", 5),))
     assert summary([]).replaced_per_caption == 0
 
 
@@ -109,6 +111,11 @@ def test_a_word_that_comes_often_is_found_again_too() -> None:
 
 def test_nothing_rewritten_is_no_division_by_nothing() -> None:
     assert summary([]) == type(summary([]))(0, 0, 0.0, 0.0, ())
+
+
+def test_texts_of_up_to_300_words_are_compared_word_by_word() -> None:
+    song = " la" * 299
+    assert [piece.text for piece in differences(f"Ann{song}", f"She{song}")[1] if piece.changed] == ["She"]
 
 
 def test_long_texts_are_not_compared_word_by_word() -> None:

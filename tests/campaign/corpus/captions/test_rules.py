@@ -216,6 +216,7 @@ def test_people_are_joined_as_in_figure_3_of_the_paper() -> None:
         ("Ross and Joey and the old man is leaving.", "Three people are leaving."),
         ("Ross, Joey, Chandler, House and a woman are walking.", "A group of people are walking."),
         ("Both Ross and the tall woman has a hat.", "Two people have a hat."),
+        ("Ross and a woman sit while Joey waves.", "Two people sit while a man waves."),
         # objects, at the end of the sentence
         ("Rachel walked towards Ross and the blonde girl.", "A woman walked towards two people."),
         ("Rachel thanks Ross and another woman", "A woman thanks two people"),
@@ -236,6 +237,7 @@ def test_people_are_joined_as_in_figure_3_of_the_paper() -> None:
         ("Ross and the pacing man leave.", "A man and the pacing man leave."),
         # one of them is meant again
         ("Ross and the man talk, then the man leaves.", "A man and the man talk, then the man leaves."),
+        ("Man overboard! Ross and the man leave.", "Man overboard! A man and the man leave."),
         ("Ross and a woman talk, then Ross leaves.", "A man and a woman talk, then the man leaves."),
         ("Ross and a woman talk until she leaves.", "A man and a woman talk until she leaves."),
         ("Amy's friend Ross and the man leave.", "A woman's friend and the man leave."),

@@ -137,10 +137,9 @@ def _group(
     start = _free_start(members[0].start, text)
     if start is None:
         return None
-    opens_clause = bool(_CLAUSE_START.search(text[:start]))
-    if not opens_clause and _VERB_AFTER.match(text, end):
+    if not _CLAUSE_START.search(text[:start]) and _VERB_AFTER.match(text, end):
         return None  # `Ross hugs Rachel and Joey waves`: the last one has a verb of their own
-    return _in_plural(start, end, group_phrase(nouns, alike=alike), text, opens_clause=opens_clause)
+    return _in_plural(start, end, group_phrase(nouns, alike=alike), text)
 
 
 def _group_with_described(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> PeopleGroup | None:
@@ -166,11 +165,12 @@ def _group_with_described(members: Sequence[Mention], all_mentions: Sequence[Men
     start = _free_start(members[0].start, text)
     if start is None:
         return None
-    opens_clause = bool(_CLAUSE_START.search(text[:start]))
-    has_verb = _VERB_AFTER.match(text, end) or _BASE_VERB_AFTER.match(text, end)
-    if not ((opens_clause and has_verb) or _SENTENCE_END.match(text, end)):
+    is_subject = _CLAUSE_START.search(text[:start]) and (
+        _VERB_AFTER.match(text, end) or _BASE_VERB_AFTER.match(text, end)
+    )
+    if not is_subject and not _SENTENCE_END.match(text, end):
         return None
-    return _in_plural(start, end, group_phrase([*nouns, noun], alike=True), text, opens_clause=opens_clause)
+    return _in_plural(start, end, group_phrase([*nouns, noun], alike=True), text)
 
 
 def _nouns(members: Sequence[Mention]) -> list[str] | None:
@@ -193,9 +193,9 @@ def _free_start(start: int, text: str) -> int | None:
     return None if listed else start
 
 
-def _in_plural(start: int, end: int, words: str, text: str, *, opens_clause: bool) -> PeopleGroup:
+def _in_plural(start: int, end: int, words: str, text: str) -> PeopleGroup:
     """Return the group; a verb in the singular that follows a subject becomes plural: `two people were`."""
-    verb = _SINGULAR_VERB_AFTER.match(text, end) if opens_clause else None
+    verb = _SINGULAR_VERB_AFTER.match(text, end)
     if verb is None:
         return PeopleGroup(start, end, words)
     return PeopleGroup(start, verb.end(), f"{words}{verb[1]}{_SINGULAR_VERBS[verb[2]]}")
