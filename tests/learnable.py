@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from backend.systems.learning.config import Config, LossOptions, ModelOptions, PredictOptions, TrainingOptions
-from backend.systems.learning.loop import TrainingMaterial
 from backend.systems.learning.material import AskedQueries, TrainingPair, TrainingSet, read_clips, read_pairs
+from backend.systems.learning.objective import TrainingMaterial
 
 TOPICS, DIM, CLIPS, CLIP_S = 6, 12, 9, 2.0
 """Each topic is shown for three clips, three topics a video."""
@@ -89,7 +89,7 @@ def config(folder: Path, **changes: object) -> Config:
         features=str(folder / "features.h5"),
         out=str(folder / "out"),
         model=ModelOptions(hidden=16, heads=2, dropout=0.1, clip_s=CLIP_S),
-        training=TrainingOptions(epochs=3, batch=8, learning_rate=3e-3),
+        training=TrainingOptions(epochs=3, evaluate_every=1, batch=8, learning_rate=3e-3),
         loss=LossOptions(),
         predict=PredictOptions(videos=8, moments=20),
     )

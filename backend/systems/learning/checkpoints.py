@@ -3,10 +3,10 @@
 Each seed has its own folder:
 
 - `settings.json` has the settings and the paths of the data.
-- `best.safetensors` has the weights of the epoch with the best NDCG, and a `ModelCard` that describes them. It contains
-  no paths.
-- `last.safetensors` has the state after the last epoch, from which training can continue.
-- `history.csv`, `history.png` and `history.svg` show the losses and measures of all epochs.
+- `best.safetensors` has the weights of the evaluation with the best NDCG, and a `ModelCard` that describes them. It
+  contains no paths.
+- `last.safetensors` has the state after the last epoch or evaluation, from which training can continue.
+- `history.csv`, `history.png` and `history.svg` show the losses and measures of all evaluations.
 
 Files are written atomically. Nothing is pickled, so reading a checkpoint never runs code from it.
 """
@@ -27,29 +27,29 @@ from backend.core.errors import InputError, ProjectError
 from backend.core.locking import locked
 from backend.core.reading import UNDECODABLE, file_bytes
 from backend.core.text_files import csv_text
-from backend.systems.learning.config import Config, ModelOptions, PredictOptions
+from backend.systems.learning.config import Config, ModelOptions, PredictOptions, drop_old_fields
 from backend.systems.learning.network import Shape
 
 SETTINGS, BEST, LAST, HISTORY = "settings.json", "best.safetensors", "last.safetensors", "history.csv"
 _FIRST = {SETTINGS, BEST, HISTORY}
-"""The files that a folder may have before an epoch is finished."""
+"""The files that a folder may have before its first state is saved."""
 _ABOUT = "about"
 _MODEL, _OPTIMISER = "model.", "optimiser."
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
-class Epoch(msgspec.Struct, frozen=True):
-    """The results of one epoch.
+class Validation(msgspec.Struct, frozen=True):
+    """The results of one evaluation on the validation queries, and of the steps since the one before it.
 
     Attributes:
-        epoch: its number, from 1.
-        loss: the mean loss over the training pairs.
+        epoch: the number of epochs done, such as 2.5.
+        loss: the mean loss over the training pairs of these steps.
         span: the part of the loss for the moment's place in its video.
         video: the part of the loss for the choice of the video.
         figures: the mean of each measure over the validation queries, by the measure's name.
     """
 
-    epoch: int
+    epoch: float
     loss: float
     span: float
     video: float
@@ -57,15 +57,20 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 class TrainingState(msgspec.Struct, frozen=True):
-    """The state of training after an epoch.
+    """The state of training after a step.
 
     Attributes:
         fingerprint: a hash of the settings and data.
-        epochs: the results of all epochs until now.
+        step: the number of steps done.
+        sums: since the last evaluation, the sums over training pairs of the loss, its part `span` and its part `video`,
+            and the number of these pairs.
+        evaluations: the results of all evaluations until now.
     """
 
     fingerprint: str
-    epochs: tuple[Epoch, ...]
+    step: int = 0
+    sums: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    evaluations: tuple[Validation, ...] = ()
 
 
 class ModelCard(msgspec.Struct, frozen=True):
@@ -75,8 +80,8 @@ class ModelCard(msgspec.Struct, frozen=True):
         model: the options of the network.
         predict: the options for predicting moments.
         seed: the random seed of the training.
-        epoch: the epoch after which the weights were saved, from 1.
-        ndcg: the mean NDCG of the validation queries in this epoch.
+        epoch: the number of epochs done when the weights were saved, such as 2.5.
+        ndcg: the mean NDCG of the validation queries with these weights.
         frame_dim: the length of a frame's features.
         sentence_dim: the length of a sentence's vector.
         longest: the most clips (short pieces of a video) in a predicted span.
@@ -87,7 +92,7 @@ class ModelCard(msgspec.Struct, frozen=True):
     model: ModelOptions
     predict: PredictOptions
     seed: int
-    epoch: int
+    epoch: float
     ndcg: float
     frame_dim: int
     sentence_dim: int
@@ -152,7 +157,9 @@ def read_settings(folder: Path) -> Config:
     file = folder / SETTINGS
     data = file_bytes(file)
     try:
-        return msgspec.json.decode(data, type=Config)
+        raw = msgspec.json.decode(data)
+        drop_old_fields(raw)  # predicting reads none of them
+        return msgspec.convert(raw, Config)
     except UNDECODABLE as error:
         raise InputError.single(file, f"was not written by training: {error}") from None
 
@@ -196,7 +203,7 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path
 
 
 def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
-    """Return the state of training in a folder, and the tensors of network and optimiser; None if no epoch is finished.
+    """Return the state of training in a folder, and the tensors of network and optimiser; None if none is saved.
 
     Raises:
         ProjectError: the folder exists and contains files that training did not make.
@@ -246,36 +253,38 @@ def _read(file: Path, kind: type[_Struct]) -> tuple[_Struct, dict[str, Tensor]]:
 PICTURES = ("history.png", "history.svg")
 
 
-def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
-    """Write the losses and measures of all epochs to `history.csv`, one row for each epoch."""
-    figures = list(epochs[0].figures)
-    rows = [[row.epoch, row.loss, row.span, row.video, *(row.figures[key] for key in figures)] for row in epochs]
+def write_table(folder: Path, evaluations: Sequence[Validation]) -> None:
+    """Write the losses and measures of all evaluations to `history.csv`, one row for each."""
+    figures = list(evaluations[0].figures)
+    rows = [
+        [f"{row.epoch:g}", row.loss, row.span, row.video, *(row.figures[key] for key in figures)] for row in evaluations
+    ]
     with new_files(folder) as part:
         text = csv_text(["epoch", "loss", "span", "video", *figures], rows)
         (part / HISTORY).write_text(text, "utf-8", newline="")
 
 
-def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: int) -> None:
-    """Draw the losses and the validation measures of all epochs, with a line at the best epoch.
+def write_pictures(folder: Path, evaluations: Sequence[Validation], stopping: str, best: float) -> None:
+    """Draw the losses and the validation measures of all evaluations, with a line at the best one.
 
     Writes `history.png` and `history.svg`.
 
     Args:
         folder: the folder to write to.
-        epochs: the results of at least one epoch.
+        evaluations: the results of at least one evaluation.
         stopping: the name of the measure that decides when to stop.
-        best: the number of the epoch that is best by this measure.
+        best: the number of epochs done at the evaluation that is best by this measure.
     """
     # The renderer takes long to load.
     from backend.scoring.drawing import Specification, channel, save
 
     losses = [
-        {"epoch": epoch.epoch, "what": series, "value": value}
-        for epoch in epochs
-        for series, value in (("all", epoch.loss), ("spans", epoch.span), ("videos", epoch.video))
+        {"epoch": row.epoch, "what": series, "value": value}
+        for row in evaluations
+        for series, value in (("all", row.loss), ("spans", row.span), ("videos", row.video))
     ]
     figures = [
-        {"epoch": epoch.epoch, "what": key, "value": value} for epoch in epochs for key, value in epoch.figures.items()
+        {"epoch": row.epoch, "what": key, "value": value} for row in evaluations for key, value in row.figures.items()
     ]
 
     def lines(rows: list[dict[str, object]], title: str) -> Specification:
@@ -292,14 +301,14 @@ def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: i
                 },
                 {
                     "data": {"values": rows},
-                    "mark": {"type": "line", "point": len(epochs) < 2},
+                    "mark": {"type": "line", "point": len(evaluations) < 2},
                     "encoding": {"x": x, "y": y, "color": color},
                 },
             ],
         }
 
     both = {
-        "title": f"the broken line is epoch {best}, the best by {stopping}",
+        "title": f"the broken line is epoch {best:g}, the best by {stopping}",
         "vconcat": [lines(losses, "training loss"), lines(figures, "validation queries")],
         "resolve": {"scale": {"color": "independent"}},
     }

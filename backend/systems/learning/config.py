@@ -1,18 +1,24 @@
 """Read the settings of a training run from a TOML file, and report every wrong field before anything is loaded."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from backend.core.errors import InputError, Problem
 from backend.core.reading import UNDECODABLE, fault_of, file_bytes
+from backend.systems.learning.schedule import default_epochs, default_evaluate_every
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[float, Meta(gt=0, le=1e6)]
 Share = Annotated[float, Meta(ge=0, lt=1)]
+
+_REPLACED = (
+    "field `loss.mask_positives` is no longer read: take it out for the loss of the paper, or write `positives = "
+    '"own"` in its place for that of the published code'
+)
 
 
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,13 +39,22 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the training loop, with AdamW's learning rate and weight decay.
 
-    `batch` is the number of (query, moment) pairs in a batch. Training stops after `epochs` epochs, or after `patience`
-    epochs without a better NDCG on the validation queries.
+    Attributes:
+        epochs: the number of epochs, by which the learning rate falls to 0; None takes 4,000 / N.
+        evaluate_every: the number of epochs from one evaluation on the validation queries to the next, such as 0.5 for
+            two an epoch; None takes 20 / N.
+        batch: the number of (query, moment) pairs in a batch.
+        learning_rate: the highest learning rate; see `schedule.rate_factor`.
+        warmup: the share of all steps in which the learning rate rises to its highest.
+        weight_decay: the weight decay.
+        patience: training stops after so many evaluations without a better NDCG.
     """
 
-    epochs: Count = 100
+    epochs: Count | None = None
+    evaluate_every: Positive | None = None
     batch: Annotated[int, Meta(ge=2, le=1_000_000)] = 128
     learning_rate: Positive = 1e-4
+    warmup: Share = 0.01
     weight_decay: Annotated[float, Meta(ge=0, le=1e6)] = 0.01
     patience: Count = 10
 
@@ -47,13 +62,13 @@ class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the loss, which has one part for the choice of the video and one for the place of the moment in it.
 
-    A negative of a query is a video that the loss treats as not matching it.
-
     Attributes:
         video: the loss for the choice of the video, as in ReLoCLNet (`nce`), XML (`hinge`) or MVMR (`crocs`).
         weighted: whether a pair's losses are multiplied by the similarity of its query and moment, except `crocs`
             (TVR-Ranking, C.1).
-        mask_positives: True if videos with a moment of the query are never negatives of the query (TVR-Ranking, C.1).
+        positives: which videos of a batch match a query. `top`: all that have one of its top N moments (TVR-Ranking,
+            C.1). `own`: only the video of the pair itself, as in TVR-Ranking's published code. A positive is in the
+            numerator of `nce`, and no negative in `hinge` and `crocs`.
         temperature: the temperature T of `nce` and `crocs`, by which scores are divided.
         margin: the margin of `hinge` and `crocs`, by which a pair should score higher than its negatives. The default
             is XML's value for `hinge`; the published configuration of `crocs` has 0.4.
@@ -62,7 +77,7 @@ class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     video: Literal["nce", "hinge", "crocs"] = "nce"
     weighted: bool = True
-    mask_positives: bool = True
+    positives: Literal["top", "own"] = "top"
     temperature: Positive = 0.1
     margin: Annotated[float, Meta(ge=0, le=2)] = 0.1
     span: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
@@ -135,6 +150,16 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     negatives: NegativesOptions | None = None
     predict: PredictOptions = PredictOptions()
 
+    @property
+    def epochs(self) -> int:
+        """The number of epochs, from the settings or by `schedule.default_epochs`."""
+        return self.training.epochs or default_epochs(self.top)
+
+    @property
+    def evaluate_every(self) -> float:
+        """The number of epochs between evaluations, from the settings or by `schedule.default_evaluate_every`."""
+        return self.training.evaluate_every or default_evaluate_every(self.top)
+
 
 def read_config(file: Path) -> Config:
     """Return the settings in a TOML file, with paths made absolute; relative ones start at the file's folder.
@@ -144,14 +169,22 @@ def read_config(file: Path) -> Config:
     """
     data = file_bytes(file)
     try:
-        config = msgspec.toml.decode(data, type=Config)
+        raw = msgspec.toml.decode(data)
+        replaced = drop_old_fields(raw)
+        config = msgspec.convert(raw, Config)
     except msgspec.ValidationError as error:
         raise InputError.single(file, fault_of(error)) from None
     except UNDECODABLE as error:
         raise InputError.single(file, f"is not TOML: {error}") from None
-    if faults := _faults(config):
+    if faults := [*([_REPLACED] if replaced else []), *_faults(config)]:
         raise InputError([Problem(str(file), None, message) for message in faults])
     return _resolve_paths(config, file.resolve().parent)
+
+
+def drop_old_fields(raw: Any) -> bool:
+    """Remove the fields that earlier versions had from decoded settings; return whether there were any."""
+    loss = raw.get("loss") if isinstance(raw, dict) else None
+    return isinstance(loss, dict) and loss.pop("mask_positives", None) is not None
 
 
 def _faults(config: Config) -> list[str]:

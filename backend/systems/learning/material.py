@@ -1,4 +1,4 @@
-"""Prepare training data: read training pairs and features into arrays, check them, and draw batches.
+"""Prepare training data: read training pairs and features into arrays, and check them.
 
 Every problem is reported with its file, row and video. *Reads* features of frames. *Writes* nothing. The caller reads
 the release.
@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from backend.core.errors import InputError, Problem
 from backend.core.progress import Steps
@@ -101,7 +99,7 @@ class TrainingPairs:
         video: the index of the moment's video.
         first: the number of the first clip of the moment, within its video, from 0.
         last: the number of its last clip.
-        weight: the weight of the pair in the loss: its similarity, at least 0, or 1 for all pairs.
+        weight: the weight of the pair in the loss, 0..1: its similarity (below 0 it counts as 0), or 1 for all pairs.
         positives: for each query, the sorted indices of all videos that contain a moment of the query.
     """
 
@@ -210,7 +208,7 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Traini
     Args:
         training: the training set.
         clips: the clips of all its videos.
-        weighted: whether the weight of a pair is its similarity; otherwise every weight is 1.
+        weighted: whether the weight of a pair is its similarity, cut to 0..1; otherwise every weight is 1.
 
     Raises:
         InputError: the set is empty, or a moment is outside its video, in an unknown video, or lacks a similarity
@@ -228,7 +226,7 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Traini
     ends = np.array([pair.end_s for pair in training.pairs])
     first = np.minimum(np.floor(starts / clips.clip_s + 1e-6).astype(np.int64), most)
     last = np.clip(np.ceil(ends / clips.clip_s - 1e-6).astype(np.int64) - 1, first, most)
-    weight = [max(0.0, pair.similarity or 0.0) if weighted else 1.0 for pair in training.pairs]
+    weight = [min(1.0, max(0.0, pair.similarity or 0.0)) if weighted else 1.0 for pair in training.pairs]
     videos_of: list[set[int]] = [set() for _ in training.texts]
     for query_number, other in zip(query.tolist(), video.tolist(), strict=True):
         videos_of[query_number].add(other)
@@ -262,88 +260,3 @@ def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
             digest.update(f"{part.dtype} {part.shape}".encode())
             digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """A batch of training pairs (a query and a moment each), as tensors on one device.
-
-    Clips are short pieces of a video.
-
-    Attributes:
-        numbers: the indices of the pairs in the training set.
-        vectors: the vector of each pair's query, `(pairs, dim)`.
-        clips: the clips of each pair's video, `(pairs, clips, dim)`, padded with 0.
-        mask: bool `(pairs, clips)`, True where there is a clip.
-        first: the first clip of each moment, `(pairs,)`.
-        last: its last clip.
-        weight: the weight of each pair in the loss.
-        positives: bool `(pairs, pairs)`: row i, column j says whether the video of pair j contains a moment of the
-            query of pair i.
-    """
-
-    numbers: Indices
-    vectors: Tensor
-    clips: Tensor
-    mask: Tensor
-    first: Tensor
-    last: Tensor
-    weight: Tensor
-    positives: Tensor
-
-
-def seeds_of(seed: int, epoch: int) -> tuple[int, int, int]:
-    """Return three random seeds for an epoch: of the order of pairs, of dropout, and of drawing negatives.
-
-    They depend only on the seed of the training and the number of the epoch. So a training can resume without a record
-    of earlier draws.
-    """
-    order, dropout, draws = np.random.SeedSequence([seed, epoch]).generate_state(3).tolist()
-    return order, dropout, draws
-
-
-def batches(
-    pairs: TrainingPairs, clips: Clips, vectors: Floats, size: int, order: int, device: torch.device
-) -> Iterator[Batch]:
-    """Yield all training pairs once, in batches in a random order; the last batch may be smaller.
-
-    Args:
-        pairs: the pairs of the training set.
-        clips: the clips of all videos.
-        vectors: the vectors of the set's texts, float32 `(texts, dim)`.
-        size: the number of pairs in a batch.
-        order: the random seed of the order.
-        device: the device of the tensors.
-    """
-    numbers = np.random.default_rng(order).permutation(len(pairs))
-    for start in range(0, len(numbers), size):
-        yield batch_of(pairs, clips, vectors, numbers[start : start + size], device)
-
-
-def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indices, device: torch.device) -> Batch:
-    """Return the training pairs with these indices (`numbers`) as a batch."""
-    query, video = pairs.query[numbers], pairs.video[numbers]
-    filled, mask = padded(clips, video, device)
-    return Batch(
-        numbers,
-        torch.from_numpy(vectors[query]).to(device),
-        filled,
-        mask,
-        torch.from_numpy(pairs.first[numbers]).to(device),
-        torch.from_numpy(pairs.last[numbers]).to(device),
-        torch.from_numpy(pairs.weight[numbers]).to(device),
-        torch.from_numpy(np.stack([np.isin(video, pairs.positives[number]) for number in query])).to(device),
-    )
-
-
-def padded(clips: Clips, videos: Indices, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return the clips (short pieces) of the videos with these indices, and a mask that says which clips exist.
-
-    The clips, `(videos, clips, dim)`, are padded with 0. The mask, `(videos, clips)`, is True where there is a clip.
-    """
-    counts = clips.counts[videos]
-    filled = np.zeros((len(videos), int(counts.max()), clips.rows.shape[1]), dtype=np.float32)
-    for row, (video, count) in enumerate(zip(videos.tolist(), counts.tolist(), strict=True)):
-        filled[row, :count] = clips.rows[clips.starts[video] : clips.starts[video] + count]
-    mask = np.arange(filled.shape[1]) < counts[:, None]
-    return torch.from_numpy(filled).to(device), torch.from_numpy(mask).to(device)

@@ -1,4 +1,4 @@
-"""The network for finding moments, and its losses. It encodes videos and queries separately (late interaction).
+"""The network for finding moments. It encodes videos and queries separately (late interaction).
 
 So each video is encoded only once, whatever the number of queries. Sources, with q a query, v a video of L clips, and D
 the length of encodings:
@@ -15,19 +15,6 @@ the length of encodings:
 Differences from these papers: here a sentence is one vector, while XML encodes its words, with attention over them for
 each modality. There is only one modality, frames, so there is no modular attention and no cross encoding. Inner
 products in `span_logits` are divided by the square root of D.
-
-The loss has two parts: one for the place of a moment in its video, one for the choice of the video. With B pairs in a
-batch, pair i of a query q_i and a moment in video v_i, its similarity w_i, and a the weight of the first part,
-
-    L = mean_i w_i (a span_i + video_i)
-
-`span_i` = -log p_start(first clip of the moment) - log p_end(its last clip): XML (Lei et al. 2020, section 4, moment
-localization); ReLoCLNet (Zhang et al. 2021, section 3) has the same. `video_i` is `nce_loss` or `hinge_loss`. The
-third choice, the CroCs loss in `rivals.py`, is a mean over the batch without w_i.
-
-TVR-Ranking (Liang et al. 2024, appendix C.1) trains ReLoCLNet on pseudo training sets with two changes, which are both
-made here. The loss of a pair is multiplied by its similarity w_i. Other videos that match the query are not used as its
-negatives. Their published code multiplies other losses by w_i, but not the hinge losses; here it multiplies them, too.
 """
 
 import math
@@ -35,7 +22,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import normalize
 
 KERNEL = 5
 """Clips that a start or an end is told by."""
@@ -163,80 +150,3 @@ def positions(length: int, hidden: int) -> Tensor:
     """
     angle = torch.arange(length)[:, None] / 10000 ** (torch.arange(0, hidden, 2) / hidden)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
-
-
-def span_loss(start: Tensor, end: Tensor, first: Tensor, last: Tensor) -> Tensor:
-    """Return the loss for the place of the moment, -log p_start(first) - log p_end(last), for each pair, `(pairs,)`.
-
-    Args:
-        start: logits of the start, `(pairs, clips)`, -inf where there is no clip.
-        end: logits of the end, as for `start`.
-        first: int64 `(pairs,)`, the number of the first clip of the moment, from 0.
-        last: int64 `(pairs,)`, the number of its last clip.
-
-    Example: a video has two clips, with the logits (0, log 3) for the start and (0, 0) for the end. For a moment that
-    is the second clip, the loss is -log(3/4) - log(1/2) = log(8/3).
-    """
-    return cross_entropy(start, first, reduction="none") + cross_entropy(end, last, reduction="none")
-
-
-def negatives_of(positives: Tensor, *, masked: bool) -> Tensor:
-    """Return which videos of a batch should get a low score for which queries (negatives), bool `(pairs, pairs)`.
-
-    Row i, column j is for the query of pair i and the video of pair j.
-
-    Args:
-        positives: bool `(pairs, pairs)`, whether the video of pair j has a moment of the query of pair i.
-        masked: True to exclude all videos with a moment of the query (TVR-Ranking, C.1). False to exclude only the
-            video of pair i itself.
-    """
-    return ~positives if masked else ~torch.eye(len(positives), dtype=torch.bool, device=positives.device)
-
-
-def nce_loss(scores: Tensor, negatives: Tensor, temperature: float) -> Tensor:
-    """Return the contrastive loss of each pair, `(pairs,)`, which is low if the pair scores higher than its negatives.
-
-    The negatives of a pair are other videos for its query, and other queries for its video. ReLoCLNet, section 3
-    (VideoCL): with e(x) = exp(x / T), s_ij the score of query i and video j, and N the negatives,
-
-        -log( e(s_ii) / (e(s_ii) + sum of e(s_ij), (i, j) in N, + sum of e(s_ji), (j, i) in N) )
-
-    ReLoCLNet uses inner products without T, where this code uses cosines and T. Its code counts e(s_ii) twice in the
-    denominator.
-
-    Args:
-        scores: `(pairs, pairs)`, the score of the query of pair i and the video of pair j.
-        negatives: see `negatives_of`.
-        temperature: T, above 0.
-
-    Example: two pairs and T = 1. The first query has the scores (log 2, 0), the second (log 3, log 4), and each is a
-    negative of the other. The loss of the first pair is -log( 2 / (2 + 1 + 3) ) = log 3, that of the second is
-    -log( 4 / (4 + 3 + 1) ) = log 2.
-    """
-    right = scores.diagonal()[:, None]
-    rivals = torch.cat([scores.masked_fill(~negatives, -torch.inf), scores.T.masked_fill(~negatives.T, -torch.inf)], 1)
-    return (torch.cat([right, rivals], dim=1) / temperature).logsumexp(dim=1) - right[:, 0] / temperature
-
-
-def hinge_loss(scores: Tensor, negatives: Tensor, margin: float) -> Tensor:
-    """Return the hinge loss of each pair, `(pairs,)`; it is 0 if the pair scores a margin higher than all negatives.
-
-    XML, section 4 (video retrieval), with margin D: max(0, D + s(v', q) - s(v, q)) + max(0, D + s(v, q') - s(v, q)). In
-    XML the other video v' and the other query q' are drawn from the batch. Here each of the two terms is the mean over
-    all negatives in the batch, which is the expected value of a draw. A term without negatives is 0.
-
-    Args:
-        scores: `(pairs, pairs)`, the score of the query of pair i and the video of pair j.
-        negatives: see `negatives_of`.
-        margin: D.
-
-    Example: two pairs, D = 0.1, and the scores (0.5, 0.45) of the first query and (0.3, 0.2) of the second. The first
-    pair has the terms 0.05 for the other video and 0 for the other query. The second has 0.2 and 0.35.
-    """
-    right = scores.diagonal()[:, None]
-
-    def one_way(rivals: Tensor, counts: Tensor) -> Tensor:
-        short = (margin + rivals - right).clamp(min=0).masked_fill(~counts, 0.0)
-        return short.sum(dim=1) / counts.sum(dim=1).clamp(min=1)
-
-    return one_way(scores, negatives) + one_way(scores.T, negatives.T)

@@ -16,8 +16,9 @@ from torch import Tensor
 from backend.core.progress import Steps
 from backend.scoring.files.entries import parse_run_mapping
 from backend.scoring.matching.suppression import suppress
+from backend.systems.learning.batches import padded
 from backend.systems.learning.config import PredictOptions
-from backend.systems.learning.material import Clips, Floats, QueryKey, padded
+from backend.systems.learning.material import Clips, Floats, QueryKey
 from backend.systems.learning.network import EncodedQueries, LateInteraction, video_scores
 from backend.systems.model import Answers, Predicted, in_ms
 

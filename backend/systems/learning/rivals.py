@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from backend.core.errors import InputError, Problem
-from backend.systems.learning.material import Batch, Clips, Floats, Indices, TrainingPairs, fingerprint, padded
+from backend.systems.learning.batches import Batch, padded
+from backend.systems.learning.material import Clips, Floats, Indices, TrainingPairs, fingerprint
 from backend.systems.learning.network import EncodedQueries, EncodedVideos, LateInteraction, clip_scores
 from backend.training import CroCsLoss, Negatives
 

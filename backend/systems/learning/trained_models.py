@@ -20,7 +20,7 @@ from backend.scoring.files.formats import VIDEO_MAP
 from backend.systems.feature_files import Features, open_features, require_videos
 from backend.systems.learning import checkpoints, loop, predicting
 from backend.systems.learning.config import Config, read_config
-from backend.systems.learning.loop import SeedReport, TrainingMaterial
+from backend.systems.learning.loop import SeedReport
 from backend.systems.learning.material import (
     AskedQueries,
     Clips,
@@ -31,6 +31,7 @@ from backend.systems.learning.material import (
     require_queries,
 )
 from backend.systems.learning.network import LateInteraction
+from backend.systems.learning.objective import TrainingMaterial
 from backend.systems.learning.rivals import Rivals
 from backend.systems.model import write_answers
 from backend.training import read_negatives
@@ -47,14 +48,14 @@ class PredictReport:
         queries: the number of queries.
         videos: the number of videos that were searched.
         seed: the random seed of the model's training.
-        epoch: the epoch after which the model's weights were saved.
+        epoch: the number of epochs done when the model's weights were saved, such as 2.5.
     """
 
     out: Path
     queries: int
     videos: int
     seed: int
-    epoch: int
+    epoch: float
 
 
 def train_model(config: Path, *, progress: Progress | None = None) -> tuple[SeedReport, ...]:

@@ -10,10 +10,10 @@ import torch
 
 from backend.core.errors import InputError
 from backend.systems.learning import checkpoints, loop, rivals
+from backend.systems.learning.batches import batch_of
 from backend.systems.learning.config import LossOptions, NegativesOptions
-from backend.systems.learning.loop import TrainingMaterial
-from backend.systems.learning.material import batch_of
 from backend.systems.learning.network import LateInteraction, Shape
+from backend.systems.learning.objective import TrainingMaterial
 from backend.systems.learning.rivals import Rivals
 from backend.training import Distribution, Negatives
 from learnable import TOPICS, config, material
