@@ -152,10 +152,14 @@ class MMN(System):
         """
         if clips.shape[1] != self.model.clips:
             raise ValueError(f"videos have {clips.shape[1]} clips, not `model.clips`, {self.model.clips}")
+        moments = self.moments(clips)
+        return {space: normalize(head(moments), dim=-1) for space, head in self.moment_heads.items()}
+
+    def moments(self, clips: Tensor) -> Tensor:
+        """Return the vectors of the C moments of each video, `(V, C, hidden)`, which the two heads project."""
         pooled = self.clip_layer(clips).relu().unflatten(1, (-1, self.model.pool)).mean(dim=2)
         maps = self.convolutions(max_pooled_map(pooled, self.model.pooling))
-        moments = maps.permute(0, 2, 3, 1)[:, self.cells[:, 0], self.cells[:, 1]]
-        return {space: normalize(head(moments), dim=-1) for space, head in self.moment_heads.items()}
+        return maps.permute(0, 2, 3, 1)[:, self.cells[:, 0], self.cells[:, 1]]
 
     def encode_queries(self, words: Tensor, mask: Tensor, sentence: Tensor) -> Encoded:
         """Return unit vectors of queries in both spaces, `iou` and `match` `(Q, d)`, from the mean of their tokens."""
@@ -227,8 +231,7 @@ class MMN(System):
         options, pairs = self.loss, len(of_pair)
         # Encodings may be bfloat16; IoUs and sums are not.
         iou = torch.einsum("bd,vcd->bvc", queries["iou"][:pairs], videos["iou"]).to(batch.span)
-        cells = torch.stack([self.cells[:, 0], self.cells[:, 1] + 1], dim=1).to(batch.span)
-        overlap = span_iou(batch.span / self.model.pool, cells)
+        overlap = self.overlaps(batch)
         weight = batch.weight.to(batch.span) if options.weighted else batch.span.new_ones(pairs)
         targets = scaled_iou(overlap, options.min_iou, options.max_iou)
         bce = iou_loss(iou, of_pair, targets, weight, wrong_videos, negative_bce)
@@ -241,6 +244,15 @@ class MMN(System):
             left_out_as_zero=options.left_out_as_zero,
         )
         cells_half, queries_half = ((weight[:, None] * half).mean() for half in halves)
-        late = options.full_epochs is not None and self.epoch > options.full_epochs
-        loss = bce + options.weight * (0.01 if late else 1.0) * (cells_half + queries_half)
+        loss = bce + self.share() * options.weight * (cells_half + queries_half)
         return {"loss": loss, "bce": bce, "cells": cells_half, "queries": queries_half}
+
+    def overlaps(self, batch: Batch) -> Tensor:
+        """Return the IoU of the moment of each pair with each of the C moments of the map, `(B, C)`."""
+        cells = torch.stack([self.cells[:, 0], self.cells[:, 1] + 1], dim=1).to(batch.span)
+        return span_iou(batch.span / self.model.pool, cells)
+
+    def share(self) -> float:
+        """Return how much all losses but L_bce count in this epoch: 1, and 0.01 after `full_epochs` epochs."""
+        late = self.loss.full_epochs is not None and self.epoch > self.loss.full_epochs
+        return 0.01 if late else 1.0
