@@ -203,7 +203,7 @@ def test_padding_of_words_changes_nothing() -> None:
     expected = mmn.losses(batch, None)["loss"]
     batch.words = torch.cat([batch.words, torch.full((5, 2, 7), torch.nan, dtype=torch.float64)], dim=1)
     batch.words_mask = torch.cat([batch.words_mask, torch.zeros(5, 2, dtype=torch.bool)], dim=1)
-    assert float(mmn.losses(batch, None)["loss"]) == pytest.approx(float(expected), abs=1e-12)
+    assert mmn.losses(batch, None)["loss"].item() == pytest.approx(expected.item(), abs=1e-12)
 
 
 def test_videos_with_another_number_of_clips_are_refused() -> None:

@@ -117,15 +117,7 @@ class MMN(System):
     @classmethod
     def faults(cls, model: Any, loss: Any, *, negatives: bool) -> Sequence[str]:
         """Return what is wrong with settings, one message for each fault; see `System`."""
-        found = [
-            *super().faults(model, loss, negatives=negatives),
-            *map_faults(model.clips, model.pool, model.pooling, model.kernel, model.layers),
-        ]
-        if not loss.min_iou < loss.max_iou:
-            found.append(
-                f"field `loss.min_iou` is {loss.min_iou:g}: it has to be below `loss.max_iou`, {loss.max_iou:g}"
-            )
-        return found
+        return [*super().faults(model, loss, negatives=negatives), *map_faults(model, loss)]
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
