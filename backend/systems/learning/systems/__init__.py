@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 SYSTEMS: dict[str, str] = {
     "mmn": "MMN",
     "crocs": "CroCs",
+    "g2l": "G2L",
+    "cet": "CrossEncoder",
+    "bet": "BiEncoder",
 }
 """The class of each system; its module here has the system's name."""
 

@@ -160,7 +160,7 @@ class MMN(System):
     def moments(self, clips: Tensor) -> Tensor:
         """Return the vectors of the C moments of each video, `(V, C, hidden)`, which the two heads project."""
         pooled = self.clip_layer(clips).relu().unflatten(1, (-1, self.model.pool)).mean(dim=2)
-        maps = self.convolutions(max_pooled_map(pooled, self.model.pooling))
+        maps: Tensor = self.convolutions(max_pooled_map(pooled, self.model.pooling))
         return maps.permute(0, 2, 3, 1)[:, self.cells[:, 0], self.cells[:, 1]]
 
     def encode_queries(self, words: Tensor, mask: Tensor, sentence: Tensor) -> Encoded:
