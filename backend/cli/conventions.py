@@ -22,6 +22,7 @@ class Preset(StrEnum):
 
     PAPER = "paper"
     TVR_RANKING = "tvr-ranking"
+    AXIOU = "axiou"
 
 
 def preset_named(text: str) -> Preset:
@@ -43,19 +44,20 @@ Videos = Annotated[
 PresetOption = Annotated[
     Preset,
     option(
-        "--preset paper|tvr-ranking",
-        "paper: the formulas of the papers; tvr-ranking: the published code of TVR-Ranking.",
+        "--preset paper|tvr-ranking|axiou",
+        "paper: the formulas of the papers; tvr-ranking: the published code of TVR-Ranking; axiou: as paper, with the "
+        "twelve measures of the AxIoU paper.",
         parser=preset_named,
     ),
 ]
-K = Annotated[list[int], list_option("--k K,K", "Rank cut-offs.", int)]
+K = Annotated[list[int] | None, list_option("--k K,K", "Rank cut-offs.  [default: 10,20,40; preset axiou 1,5,10]", int)]
 Mu = Annotated[list[float], list_option("--mu M,M", "IoU thresholds of NDCG.")]
 Theta = Annotated[list[float], list_option("--theta T,T", "IoU thresholds of measures without grades.")]
 Option = Annotated[
     list[str] | None, option("--option NAME=VALUE", "Change one option of the preset, such as gain=exp2.")
 ]
 
-CUTOFFS, THRESHOLDS = typed("10,20,40"), typed("0.3,0.5,0.7")
+THRESHOLDS = typed("0.3,0.5,0.7")
 
 
 CHARTS = ("by-k", "order", "own-video")
@@ -176,7 +178,8 @@ class ScoringOptions:
     ] = None
     preset: PresetOption = Preset.PAPER
     k: Annotated[
-        list[int] | None, list_option("--k K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50]", int)
+        list[int] | None,
+        list_option("--k K,K", "Rank cut-offs.  [default: 10,20,40; in pools 1,5,20,50; preset axiou 1,5,10]", int),
     ] = None
     mu: Annotated[
         list[float] | None,

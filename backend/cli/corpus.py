@@ -150,10 +150,11 @@ def stats(
     """Count the queries, moments, words and hours of a data set.
 
     These are the figures of the data set tables in papers. Several files are counted together, as the splits of one
-    corpus. Nothing is written.
+    corpus. Of a release, the figures of each split follow: Tables 1 and 4 of the TVR-Ranking paper. Nothing is written.
 
-    Example: reelrank stats train.json val.json test.json
+    Example: reelrank stats my-release
     """
+    from backend.campaign.release.statistics.rules import TOKENS, TRAINING
     from backend.campaign.setup.project.places import is_project
 
     known_format(format_)
@@ -175,7 +176,8 @@ def stats(
             if places[0].is_dir():
                 from backend.campaign.release.export.diffing import release_statistics
 
-                truth = release_statistics(places[0])
+                training = [part for part in figures.by_part if part.queries and TRAINING.fullmatch(part.part)]
+                truth = release_statistics(places[0], training[0] if training else None)
     if json:
         end_with_json({**msgspec.to_builtins(figures, enc_hook=as_text), **({"release": truth} if truth else {})})
     say_each("Note: {}", figures.notes)
@@ -184,9 +186,10 @@ def stats(
         from backend.campaign.release.export.rules.statistics import release_statistics_table
 
         head, *rows = release_statistics_table(truth)
-        say("\nGraded truth. Three numbers are minimum, mean and maximum; each moment or video counts once:")
+        say("\nBy split. Three numbers are minimum, mean and maximum; each moment or video counts once:")
         table(("what", *head[1:]), rows)
     say(f"\nwords: {figures.tokeniser}")
+    say(f"tokens: {TOKENS}")
     say(f"verbs: in base form, by {figures.verb_list};")
     say("       at least: a form in the text can only be a verb; at most: a form can be a verb")
 
@@ -202,11 +205,13 @@ def _rows(stats: "Statistics") -> list[tuple[str, str]]:
         ("moments", f"{stats.moments:,}"),
         ("videos", f"{stats.videos:,}{unknown}"),
         ("vocabulary (words)", f"{stats.vocabulary:,}"),
+        ("vocabulary (tokens)", f"{stats.token_vocabulary:,}"),
         ("verbs, at least", f"{stats.verbs_at_least:,}"),
         ("verbs, at most", f"{stats.verbs_at_most:,}"),
         ("words per query, mean", f"{stats.words_per_query:.2f}"),
-        ("hours of moments", f"{stats.moment_hours:,.1f}"),
-        ("hours of videos", "unknown" if stats.video_hours is None else f"{stats.video_hours:,.1f}"),
+        ("tokens per query, mean", f"{stats.tokens_per_query:.2f}"),
+        ("hours of moments", f"{stats.moment_hours:,.2f}"),
+        ("hours of videos", "unknown" if stats.video_hours is None else f"{stats.video_hours:,.2f}"),
         ("seconds per moment, mean", f"{stats.mean_moment_s:.2f}"),
         ("seconds per pair's moment, mean", f"{stats.mean_pair_s:.2f}"),
         ("seconds per video, mean", "unknown" if stats.mean_video_s is None else f"{stats.mean_video_s:.2f}"),

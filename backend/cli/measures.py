@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from backend.cli.commands import add_group
-from backend.cli.conventions import Runs, Truth, measure_option
+from backend.cli.conventions import Preset, Runs, Truth, measure_option
 from backend.cli.options import Cluster, Jobs, Json, list_option, option, typed, where
 from backend.cli.output import progress_bar
 from backend.cli.studies import Out, StudyOptions, as_text, axioms, benchmarks, finish, matrix, theory, two_files
 
-_SIGMAS_S = typed("1")
+_SIGMAS_S = typed("1,2,3,4")
 Seed = Annotated[int, option("--seed", "Seed of all random numbers.", min=0)]
 
 
@@ -41,8 +41,12 @@ def stability(
     ] = None,
     trials: Annotated[int, option("--trials", "Number of pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
-        Literal["disjoint", "independent"],
-        option("--subset-pairs", "disjoint: no query is in both sets, as far as there are enough queries."),
+        Literal["disjoint", "independent", "whole"],
+        option(
+            "--subset-pairs",
+            "disjoint: no query is in both sets, as far as there are enough queries; whole: the second set is all "
+            "queries, as in the code of AxIoU's authors.",
+        ),
     ] = "disjoint",
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -81,8 +85,12 @@ def noise(
     *,
     scored: StudyOptions,
     model: Annotated[
-        Literal["exp_length", "gaussian_ends"],
-        option("--noise", "exp_length: as in the AxIoU paper; gaussian_ends: only the two ends move."),
+        Literal["exp_length", "shifted_length", "gaussian_ends"],
+        option(
+            "--noise",
+            "exp_length: as the AxIoU paper describes it; shifted_length: as its authors' code has it; gaussian_ends: "
+            "only the two ends move.",
+        ),
     ] = "exp_length",
     sigma: Annotated[
         list[float], list_option("--sigma S,S", "Standard deviation of a boundary, in seconds.")
@@ -97,9 +105,10 @@ def noise(
     """Measure how imprecise boundaries in the truth change scores.
 
     Scores each run on many copies of the truth with randomly moved boundaries. For each measure, prints how far a run's
-    mean score on these copies is from its mean score on the given truth (root mean square error).
+    mean score on these copies is from its mean score on the given truth (root mean square error). Moved boundaries stay
+    within the video, as far as the truth or --videos gives its duration.
 
-    Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
+    Example: reelrank measures noise --truth val.json --run a.json --run b.json --sigma 1,2
     """
     from backend.scoring.studies.running import noise_study
 
@@ -148,7 +157,11 @@ def model_selection(
     scored: StudyOptions,
     test_measure: Annotated[
         list[str] | None,
-        measure_option("--test-measure", "Measures on test, in the form of --measure. Default: those of --measure."),
+        measure_option(
+            "--test-measure",
+            "Measures on test, in the form of --measure. Default: those of --measure; with preset axiou, the eight of "
+            "AxIoU's Figure 8.",
+        ),
     ] = None,
     z_over: Annotated[
         Literal["selected", "candidates"],
@@ -166,13 +179,15 @@ def model_selection(
     Example: reelrank measures model-selection --truth-val val.json --truth-test test.json
     --run a=a-val.json,a-test.json --run b=b-val.json,b-test.json
     """
+    from backend.scoring.presets import AXIOU_TEST_MEASURES
     from backend.scoring.studies.running import model_selection_study
 
     files = dict(two_files(text) for text in run)
     if len(files) < len(run):
         raise typer.BadParameter("two models have the same name: rename one", param_hint="--run")
     val_runs, test_runs = ({name: both[n] for name, both in files.items()} for n in (0, 1))
-    on_test = replace(scored, measure=test_measure or scored.measure)
+    usual = list(AXIOU_TEST_MEASURES) if scored.preset == Preset.AXIOU else None
+    on_test = replace(scored, measure=test_measure or scored.measure or usual)
     val = scored.inputs_of(truth_val, val_runs, "val")
     test = on_test.inputs_of(truth_test, test_runs, "test")
     study = model_selection_study(val, test, over=z_over)

@@ -1,49 +1,28 @@
-"""Commands for massive-video moment retrieval: `reelrank mvmr`; `pools.py` has `build` and `calibrate`."""
+"""Commands for massive-video moment retrieval: `reelrank mvmr`.
+
+`pools.py` has `build` and `calibrate`, and `mvmr_stats.py` has `stats`.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli import pools
+from backend.cli import mvmr_stats, pools
 from backend.cli.commands import add_group
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, Json, KindOption, argument, option, where
-from backend.cli.output import counted, end_with_json, fail, first_of, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import counted, end_with_json, fail, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.pools import EmbeddingsOption
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.model import Share as PoolCheckShare
-    from backend.scoring.pools.files import PoolStatistics
 
 
 PoolFile = Annotated[Path, argument("FILE", "A file of pools, as MVMR publishes them.")]
-_NAMED = 5
-"""Number of query ids to print; --json has all."""
-
-
-def stats(file: PoolFile, json: Json = False) -> None:
-    """Count the queries, videos and positives of a file of pools.
-
-    A pool is the set of videos in which a query is searched. Its positives are the videos that match the query. The
-    figures are those of Table 1 of the MVMR paper. Queries whose pool has too few videos are left out, and listed
-    below. Nothing is written.
-
-    Example: reelrank mvmr stats charades_test_mvmr.json
-    """
-    from backend.scoring.pools.files import pool_statistics
-
-    statistics = pool_statistics(file)
-    if json:
-        end_with_json(statistics)
-    table(("what", "figure"), _rows(statistics))
-    _name(
-        statistics.without_distractor,
-        "query has only positive videos in its pool",
-        "queries have only positive videos in their pools",
-    )
-    _name(statistics.short, "query has a short pool and is left out", "queries have a short pool and are left out")
 
 
 def figures(
@@ -60,8 +39,8 @@ def figures(
     """Draw a query with its pool, a map of queries, and similarities.
 
     These are Figures 3, 4 and 7 of the MVMR paper: a query with frames of videos of its pool, all queries as points,
-    and how similar queries are to positive and negative videos. Each is written as PNG and SVG. The map and the
-    similarities are also written as CSV. Existing files are replaced.
+    how similar queries are to each other, and to positive and negative videos. Each is written as PNG and SVG. All but
+    the first are also written as CSV. Existing files are replaced.
 
     Example: reelrank mvmr figures charades_test_mvmr.json figures --query 3MSZA#0 --encoder minilm
     """
@@ -76,30 +55,6 @@ def figures(
     say(f"{pairs} of a query and another video.")
     say_each("Note: {}", report.notes)
     say("\n".join(map(str, report.files)))
-
-
-def _name(ids: tuple[str, ...], singular: str, plural: str) -> None:
-    """Print a sentence about several queries: their number, the sentence, and the ids of the first ones.
-
-    `singular` is the sentence for one query, and `plural` for several. Without ids, nothing is printed.
-    """
-    if ids:
-        say(f"\n{len(ids):,} {singular if len(ids) == 1 else plural}:\n  {first_of(ids, _NAMED)}")
-
-
-def _rows(statistics: "PoolStatistics") -> list[tuple[str, str]]:
-    return [
-        ("queries", f"{statistics.queries:,}"),
-        ("videos", f"{statistics.videos:,}"),
-        ("positive videos per query, mean, own included", f"{statistics.positives:.3f}"),
-        ("videos per pool", f"{statistics.pool:,}"),
-        ("positive moments per query, mean", f"{statistics.positive_moments:.3f}"),
-        ("queries with several moments in their own video", f"{statistics.several_in_own:,}"),
-        ("queries without a distractor", f"{len(statistics.without_distractor):,}"),
-        ("queries left out because of a short pool", f"{len(statistics.short):,}"),
-        ("sentences without a pool", f"{statistics.without_pool:,}"),
-        ("hours of videos", f"{statistics.hours:,.1f}"),
-    ]
 
 
 def negatives(
@@ -179,7 +134,9 @@ def check(
     folder: Dir,
     videos: Annotated[Path, option("--videos FOLDER", "Folder of the video files.")],
     queries: Annotated[int, option("--queries N", "Number of queries to draw.", min=1)] = 100,
-    negatives: Annotated[int, option("--negatives N", "Highest number of negatives to check per query.", min=0)] = 5,
+    negatives: Annotated[
+        str, option("--negatives N|all", "Highest number of negatives to check per query, or all.")
+    ] = "5",
     seed: Annotated[int, option("--seed N", "Seed of the draw.")] = 0,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -188,21 +145,23 @@ def check(
 
     A pool holds the videos in which a query is searched: positives, which match it, and negatives. Annotators say
     whether a whole video matches a query. They do not see whether the pool has the video as positive or negative. All
-    positives of a drawn query are checked, except the query's own video. Similarities come from MiniLM unless --encoder
-    names another encoder.
+    positives of a drawn query are checked, except the query's own video. With --negatives all, whole pools are checked,
+    as in the MVMR paper. Similarities come from MiniLM unless --encoder names another encoder.
 
-    Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
+    Example: reelrank mvmr check pools.json my-check --videos videos --queries 100 --negatives all
     """
     from backend.campaign.selection.pools.checking import make_pool_check
 
     start = now()
+    if negatives != "all" and not (negatives.isascii() and negatives.isdecimal()):
+        raise typer.BadParameter(f"{negatives!r} is not a number from 0 on, or all", param_hint="--negatives")
     with progress_bar() as progress:
         project, made = make_pool_check(
             file,
             folder,
             videos,
             queries=queries,
-            negatives=negatives,
+            negatives=None if negatives == "all" else int(negatives),
             seed=seed,
             encoder=encoder,
             kind=kind,
@@ -255,7 +214,7 @@ add_group(
     "Build and check pools for massive-video moment retrieval.",
     "build my-project pools",
     {
-        "stats": stats,
+        "stats": mvmr_stats.stats,
         "figures": figures,
         "build": pools.build,
         "calibrate": pools.calibrate,

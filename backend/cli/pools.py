@@ -10,7 +10,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, PoolOptions, VisualOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
-from backend.cli.output import counted, first_of, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
@@ -50,7 +50,7 @@ def build(
     ] = False,
     visual: Annotated[
         Literal["none", "emscore"],
-        option("--visual", "emscore: also compare the videos, by EMScore and CLIP; none: only text."),
+        option("--visual", "emscore: also compare the videos (recommended); none: only text."),
     ] = "none",
     clip: Annotated[
         str | None,
@@ -77,11 +77,12 @@ def build(
     """Build a pool of videos for every caption.
 
     A pool holds the caption's own video, other videos that the caption also describes, and negatives, which it does not
-    describe. Each encoder needs thresholds of its own: `reelrank mvmr calibrate` finds them.
+    describe. Each encoder needs thresholds of its own: `reelrank mvmr calibrate` finds them. Where you have the videos,
+    use --visual emscore, as the MVMR paper does: captions tell only part of a video.
 
     Example: reelrank mvmr build charades_test.json pools --encoder minilm --t-pos 0.8 --seed 1
     """
-    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file
+    from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file, has_video_files
 
     start = now()
     known_format(format_)
@@ -110,6 +111,7 @@ def build(
             if extra := [option for option, value in file_only.items() if value is not None]:
                 raise typer.BadParameter(f"a project has its own: leave out {', '.join(extra)}", param_hint=extra[0])
             project = open_project(whole(source, cluster))
+            have_videos = has_video_files(project, OPERATOR)
             report = build_pools(
                 project,
                 OPERATOR,
@@ -122,6 +124,7 @@ def build(
                 progress=progress,
             )
         else:
+            have_videos = videos is not None
             report = build_pools_from_file(
                 source,
                 out,
@@ -140,6 +143,8 @@ def build(
                 progress=progress,
             )
     _tell(report, options, out, start)
+    if have_videos and looks is None:
+        say("Note: only the text decided, but the videos are there: --visual emscore compares them, too.")
     if thresholds is None and t_pos is None and t_neg is None and PAPERS_ENCODER not in report.encoder:
         say(
             f"Note: thresholds {T_POS} and {T_NEG} are the paper's, for {PAPERS_ENCODER}; `reelrank mvmr calibrate` "
@@ -183,6 +188,12 @@ def calibrate(
         argument("FILE", "Labelled pairs: sentence1, sentence2, score (0 to 5), tab-separated; or a file of pools."),
     ],
     out: Annotated[Path, argument("OUT", "Folder for the files.")],
+    alike_above: Annotated[
+        float | None,
+        option(
+            "--alike-above S", "Pairs with a higher score are alike, all others different.", min=0, show_default="3"
+        ),
+    ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,
@@ -191,7 +202,8 @@ def calibrate(
 ) -> None:
     """Find the similarity thresholds of an encoder.
 
-    They come from pairs that people, or published pools, label as alike or different.
+    They come from pairs that people score by how alike they are, or from published pools. Positives of pools are alike
+    with their query, and negatives are different.
 
     Example: reelrank mvmr calibrate charades_test_mvmr.json minilm-thresholds --encoder minilm
     """
@@ -202,6 +214,7 @@ def calibrate(
         result = calibrate_thresholds(
             labelled,
             out,
+            alike_above=alike_above,
             encoder=encoder,
             kind=kind,
             embeddings=embeddings,
@@ -218,8 +231,6 @@ def calibrate(
         ],
     )
     say(f"\nt_pos {result.t_pos:g}, t_neg {result.t_neg:g}: {result.rule} ({result.youden:.3f}, at {result.best:g}).")
-    if result.neither:
-        say(f"{counted(result.neither, 'pair is', 'pairs are')} neither: scores above 2 and below 4.")
     say(f"Encoder: {result.encoder}")
     say(
         f"Written to {out} ({seconds(start)}): thresholds.json, calibration.csv, calibration.png, calibration.svg. "

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from backend.cli.conventions import (
-    CUTOFFS,
     THRESHOLDS,
     K,
     Mu,
@@ -46,7 +45,7 @@ class StudyOptions:
 
     videos: Videos = None
     preset: PresetOption = Preset.PAPER
-    k: K = CUTOFFS
+    k: K = None
     mu: Mu = THRESHOLDS
     theta: Theta = THRESHOLDS
     option: Option = None
@@ -159,9 +158,9 @@ def axioms(
 ) -> None:
     """Test measures against AxIoU's axioms INV-k and MON-k.
 
-    Both are about replacing one prediction of a ranked list. INV-k: if the old and the new one are no better than an
-    earlier one, the score stays. MON-k: if the new one is better than the old one and all earlier ones, the score
-    rises. Prints the shortest counterexample to each axiom.
+    Both are about replacing one prediction of a ranked list by a better one. INV-k: if an earlier one is as good, the
+    score stays. MON-k: if the new one is better than all earlier ones, the score rises. Prints the shortest
+    counterexample to each axiom.
 
     Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
     """
@@ -191,9 +190,11 @@ def theory(
     over: Annotated[
         Literal["r", "theta"],
         option("--over", "Plot curves over the true IoU r for each theta, or over theta for each r."),
-    ] = "r",
-    theta: Annotated[list[float], list_option("--theta T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
-    r: Annotated[list[float], list_option("--r R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
+    ] = "theta",
+    theta: Annotated[
+        list[float] | None, list_option("--theta T,T", "With --over r: thresholds of R@1.  [default: 0.3,0.5,0.7]")
+    ] = None,
+    r: Annotated[list[float] | None, list_option("--r R,R", "With --over theta: true IoUs.  [default: 0.5]")] = None,
     gamma: Annotated[list[float], list_option("--gamma G,G", "Standard deviations of IoU.")] = _GAMMAS,
     out: Out = None,
     json: Json = False,
@@ -201,13 +202,19 @@ def theory(
     """Compute bias, variance and MSE of R@1 and AxIoU@1.
 
     Assumes that the measured IoU is the true IoU r plus Gaussian noise, and uses the closed formulas for this case. R@1
-    counts a prediction as right if its IoU is at least theta. The column for the bias has its square.
+    counts a prediction as right if its IoU is at least theta. The column for the bias has its square. Without options
+    it draws Figure 2 of AxIoU's supplement: errors over theta at r = 0.5.
 
-    Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
+    Example: reelrank measures theory --over r --theta 0.3,0.5 --gamma 0.1
     """
+    from backend.scoring.presets import DEFAULT_MU
     from backend.scoring.studies.running import theory_study
 
-    study = theory_study(theta, gamma, over=over, rs=r)
+    if over == "r" and r is not None:
+        raise typer.BadParameter("is for curves over theta: leave out --over r, or give --theta", param_hint="--r")
+    if over == "theta" and theta is not None:
+        raise typer.BadParameter("is for curves over the true IoU: add --over r", param_hint="--theta")
+    study = theory_study(theta or DEFAULT_MU, gamma, over=over, rs=(0.5,) if r is None else r)
     errors: dict[tuple[str, str], list[Any]] = {}
     for row in study.rows:
         at = "" if over == "r" or row["r"] is None else f", r = {row['r']:g}"

@@ -179,7 +179,7 @@ def train(
 
     It learns from the pseudo training set, once per seed in the file. Training stops when NDCG on validation
     queries no longer rises. You can stop it at any time (Ctrl-C): the same command continues after the last
-    finished epoch, with the same result. docs/training.md explains every setting.
+    finished epoch or evaluation, with the same result. docs/training.md explains every setting.
 
     Example: reelrank train assets/example/train.toml
     """
@@ -190,15 +190,15 @@ def train(
         reports = train_model(config, progress=progress)
     table(
         ("seed", "epochs", "best epoch", "NDCG@20, IoU>=0.5 (val)", "folder"),
-        [(run.seed, run.epochs, run.best, f"{run.ndcg:.4f}", run.folder) for run in reports],
+        [(run.seed, f"{run.epochs:g}", f"{run.best:g}", f"{run.ndcg:.4f}", run.folder) for run in reports],
         left=(False, False, False, False, True),
     )
     for run in reports:
         if run.resumed:
-            done = "was finished already" if run.resumed == run.epochs else f"went on after epoch {run.resumed}"
+            done = "was finished already" if run.resumed == run.epochs else f"went on after epoch {run.resumed:g}"
             say(f"Seed {run.seed} {done}.")
         if not run.stopped_early:
-            say(f"Note: seed {run.seed} reached the last epoch. Consider a higher `training.epochs`.")
+            say(f"Note: seed {run.seed} reached the last epoch. Consider a higher `training.epochs`, in another `out`.")
     say(f"Took {seconds(start)}. Next: reelrank predict {reports[0].folder} RUN.json")
 
 
@@ -223,4 +223,4 @@ def predict(
     with progress_bar() as progress:
         run = predict_run(folder, out, split=split, release=release, features=features, progress=progress)
     queries = counted(run.queries, "query", "queries")
-    say(f"{run.out}: {queries} over {counted(run.videos, 'video')}, by seed {run.seed} after epoch {run.epoch}.")
+    say(f"{run.out}: {queries} over {counted(run.videos, 'video')}, by seed {run.seed} after epoch {run.epoch:g}.")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,6 +37,22 @@ def file_bytes(path: Path) -> bytes:
     """
     try:
         return on_disk(path).read_bytes()
+    except OSError as error:
+        raise InputError.single(path, said("cannot be read: {strerror}", strerror=error.strerror)) from None
+
+
+def mapped_bytes(path: Path) -> bytes | mmap:
+    """Return the bytes of a file without loading it: the system reads what is used, and can drop it again.
+
+    Use this for large files of which little is kept. The file must not be changed in place meanwhile.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        with on_disk(path).open("rb") as file:
+            # An empty file cannot be mapped.
+            return mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
     except OSError as error:
         raise InputError.single(path, said("cannot be read: {strerror}", strerror=error.strerror)) from None
 

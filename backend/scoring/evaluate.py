@@ -32,7 +32,7 @@ from backend.scoring.plausibility import add_video_facts
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolConventions, Pools
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
-from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
+from backend.scoring.presets import DEFAULT_MU, Options, Preset, settle
 from backend.scoring.requested_values import listed
 from backend.scoring.result import Evaluation, Evaluations, breakdowns
 from backend.scoring.run_files import named_files
@@ -123,8 +123,8 @@ def evaluate(
             `pools`: all moments that match a query.
         run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. If no
             prediction has a score, write `[video, start, end]`. Anything that the truth may be, a run may be too.
-        preset: `paper` or `tvr-ranking`; sets every option that you do not give.
-        k: rank cut-offs, whole numbers from 1; default 10, 20, 40.
+        preset: `paper`, `tvr-ranking` or `axiou`; sets every option that you do not give.
+        k: rank cut-offs, whole numbers from 1; default 10, 20, 40, in preset `axiou` 1, 5, 10.
         mu: IoU thresholds of NDCG, in (0, 1]; default .3, .5, .7.
         theta: IoU thresholds of measures without graded relevance, in (0, 1]; default .3, .5, .7.
         min_relevance: lowest relevance that counts as relevant for measures without graded relevance: 1-4, or any
@@ -132,7 +132,8 @@ def evaluate(
         measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), keys, or measures of
             your own, which are functions of a query (see `backend.scoring.own_measures`). A key such as `ndcg@20,0.5`,
             `map@avg` or `miou` chooses one value, whatever `k`, `mu` and `theta` are. By default preset `paper`
-            computes the measures of the papers; docs/metrics.md lists all others. `tvr-ranking` computes only `ndcg`.
+            computes the measures of the papers; docs/metrics.md lists all others. `tvr-ranking` computes only `ndcg`,
+            and `axiou` the twelve of its experiments: R@K, IoU>theta (`recall_gt`) and AxIoU@K.
         benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions. `figures` of the result has the figures that the benchmark's own evaluator prints.
         also: measures to add to `figures`, such as `["miou", "recall@5,0.5"]` or one of your own; for `qvhighlights`
@@ -165,7 +166,8 @@ def evaluate(
         invalid: impossible moments, and mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
         nms: threshold of non-maximum suppression, an IoU in (0, 1]. A prediction is dropped if it overlaps a kept one
             of higher score, of the same query and video, by more than this. The others are ranked by score.
-        abandonment: where a person stops reading, for NCxIoU: `err`, `uniform`, or the probabilities of ranks 1, 2, ...
+        abandonment: where a person stops reading, for NCxIoU: `uniform` (default), `err`, or the probabilities of
+            ranks 1, 2, ...
         persistence: how likely a person reads on after each rank, for RBP; default 0.8.
         map_depth: how many of a query's first predictions count for `map`; default 10.
         iou_epsilon: seconds added to the union in IoUs, as some published evaluators do; not with exact arithmetic.
@@ -285,7 +287,7 @@ def _scoreboard(truth_given: AnyTruth | None, runs: Mapping[str, Any], asked: Wa
     require_only(benchmark, asked=chooses_values, truth=given is not None, pools=pools is not None, also=also)
     settings = settle(
         asked.get("preset") or "paper",
-        DEFAULT_K if (k := asked.get("k")) is None else k,
+        asked.get("k"),
         DEFAULT_MU if (mu := asked.get("mu")) is None else mu,
         benchmark.options_with(options) if benchmark else options,
         theta=DEFAULT_MU if (theta := asked.get("theta")) is None else theta,
@@ -331,7 +333,7 @@ def _scoreboard(truth_given: AnyTruth | None, runs: Mapping[str, Any], asked: Wa
     if pools is not None:
         pooled = prepare_pools(pools, "pools", pooling or PoolConventions(), truth=truth, first=step)
         if benchmark:
-            board = score_benchmark_in_pools(benchmark, pooled, columns, options, also, pools="pools")
+            board = score_benchmark_in_pools(benchmark, pooled, columns, options, also, files={"pool": "pools"})
         else:
             board = score_in_pools(pooled, columns, settings)
     elif truth is None:

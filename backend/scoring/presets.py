@@ -1,9 +1,10 @@
-"""Define the options that can change a score, and two presets: sets of values for all of these options.
+"""Define the options that can change a score, and three presets: sets of values for all of these options.
 
 The paper and the published evaluator of TVR-Ranking compute NDCG in different ways. Preset `paper` is the formula of
 the paper: linear gain, IoU >= mu, exact arithmetic, and every query of the truth counts. Preset `tvr-ranking` gives the
 evaluator's numbers, bit for bit: gain 2**rel - 1, IoU > mu, float64, and an average over the queries that the run
-holds. An option that you give overrides its preset.
+holds. Preset `axiou` has the options of `paper` and the twelve measures that the experiments of AxIoU (Togashi et al.,
+CVPR 2022, section 6.2) compare. An option that you give overrides its preset.
 """
 
 import math
@@ -17,15 +18,15 @@ from backend.core.messages import said
 from backend.scoring import measures as family
 from backend.scoring.gain import AnyGain, OwnGain, own_gain
 from backend.scoring.matching.columns import HIGHEST_GRADE, HIGHEST_RELEVANCE
-from backend.scoring.matching.discount import ERR, Gain, read_abandonment
 from backend.scoring.matching.discount import NAMED as ABANDONMENTS
+from backend.scoring.matching.discount import UNIFORM, Gain, read_abandonment
 from backend.scoring.matching.greedy import Arithmetic
 from backend.scoring.measure import Measure
 from backend.scoring.measures.map import DEPTH as MAP_DEPTH
 from backend.scoring.own_measures import AnyMeasure, read_measures
 from backend.scoring.requested_values import HIGHEST_K, Asked, listed, read_asked
 
-Preset = Literal["paper", "tvr-ranking", "official"]
+Preset = Literal["paper", "tvr-ranking", "axiou", "official"]
 FORMER: Mapping[str, str] = {"official": "tvr-ranking"}
 """Former names of presets: still accepted as input, never printed."""
 DEFAULT_K = (10, 20, 40)
@@ -68,7 +69,7 @@ class Conventions:
     Both accept any finite mu."""
     nms: float | None = None
     """IoU above which a better prediction of the same query and video removes another, see `matching.suppression`."""
-    abandonment: str = ERR
+    abandonment: str = UNIFORM
     """Where a person stops reading; used by NCxIoU only, see `matching.discount`."""
     persistence: float = 0.8
     """How likely a person reads on after each rank; used by RBP only."""
@@ -113,7 +114,14 @@ _PAPER = Conventions(
     invalid="error",
 )
 _PUBLISHED = replace(_PAPER, gain="exp2", iou_compare="gt", arithmetic="float64", missing="published", invalid="zero")
-PRESETS: Mapping[str, Conventions] = {"paper": _PAPER, "tvr-ranking": _PUBLISHED}
+PRESETS: Mapping[str, Conventions] = {"paper": _PAPER, "tvr-ranking": _PUBLISHED, "axiou": _PAPER}
+_MEASURES: Mapping[str, tuple[str, ...]] = {"tvr-ranking": ("ndcg",), "axiou": ("recall_gt", "axiou")}
+"""The default measures of presets; the others compute the usual ones."""
+_AXIOU_K = (1, 5, 10)
+AXIOU_TEST_MEASURES = tuple(
+    f"recall_gt@{k},{theta}" for k in _AXIOU_K for theta in DEFAULT_MU if (k, theta) != (10, 0.3)
+)
+"""The eight measures that judge the selected models in AxIoU, Figure 8: R@10,0.3 is near 1 for every system."""
 
 OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
     **{
@@ -239,7 +247,7 @@ class Settings:
 
 def settle(
     preset: str,
-    k: Iterable[SupportsIndex] | SupportsIndex,
+    k: Iterable[SupportsIndex] | SupportsIndex | None,
     mu: Iterable[float] | float,
     options: Options,
     *,
@@ -251,8 +259,9 @@ def settle(
 
     A measure can be given by its name, or as one written by the caller (see `own_measures`). A key such as
     `ndcg@20,0.5` asks for one value, whatever `k`, `mu` and `theta` are. By default preset `paper` has the usual
-    measures, and `tvr-ranking` has only NDCG. Other measures can be computed in `tvr-ranking` too, with its options for
-    gain, arithmetic and missing queries.
+    measures, `tvr-ranking` has only NDCG, and `axiou` has R@K, IoU>theta and AxIoU@K. Other measures can be computed in
+    each preset too, with its options for gain, arithmetic and missing queries. If `k` is None, the cut-offs are 1, 5
+    and 10 in preset `axiou`, and 10, 20 and 40 in the others.
 
     If `options` name the gain, the truth may have any relevance from 0 to 1000, and `min_relevance` may be any number
     above 0, up to 1000.
@@ -290,7 +299,7 @@ def settle(
     if conventions.iou_epsilon and conventions.arithmetic == "exact":
         message = "exact arithmetic has none: add arithmetic=float64_hull, or float64 or float32 as in your evaluator"
         problems.append(Problem("iou_epsilon", None, message))
-    cutoffs = _cutoffs(k, problems)
+    cutoffs = _cutoffs((_AXIOU_K if preset == "axiou" else DEFAULT_K) if k is None else k, problems)
     strict = conventions.invalid == "error"
     thresholds = _thresholds("mu", mu, strict, problems)
     thetas = _thresholds("theta", theta, strict, problems)
@@ -299,7 +308,7 @@ def settle(
     own: Mapping[str, Measure] = {}
     graded_only = isinstance(conventions.gain, OwnGain) and conventions.gain.is_mapping
     if measures is None:
-        names = family.usual_names() if preset == "paper" else ("ndcg",)
+        names = _MEASURES.get(preset) or family.usual_names()
         without_dcg = tuple(name for name in names if name != "dcg")
         note = (said("dcg was left out: its gains are of IoUs, which the mapping `gain` does not have"),)
         asked = Asked(without_dcg if graded_only else names, cutoffs, thresholds, thetas)

@@ -29,7 +29,6 @@ from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolFile
 from backend.scoring.pools.scoring import Pooled, prepare_pools, score_in_pools
 from backend.scoring.presets import (
-    DEFAULT_K,
     DEFAULT_MU,
     POOL_K,
     POOL_MEASURES,
@@ -68,13 +67,14 @@ def score_files(
         truth_path: the truth, or the folder of a release; None takes the truth from `pool`, the moments that it lists.
         run_paths: the runs. If given as `RunFile`, the summary has the model, variant, seed and split of each.
         videos: `name -> [duration, index]`, or the release that has it, for runs that give videos by index.
-        preset: `paper` or `tvr-ranking`.
-        k: rank cut-offs; default 10, 20, 40, in pools 1, 5, 20, 50.
+        preset: `paper`, `tvr-ranking` or `axiou`.
+        k: rank cut-offs; default 10, 20, 40, in pools 1, 5, 20, 50, in preset `axiou` 1, 5, 10.
         mu: IoU thresholds of graded measures; default .3, .5, .7, in pools .5, .7.
         theta: IoU thresholds of measures without grades; default as for mu.
         min_relevance: lowest relevance that counts as relevant for measures without graded relevance.
         measures: names or keys of measures, or measures of your own. Default in pools: recall (MVMR's Rank n@m), AxIoU
-            and NDCG. Otherwise the usual ones in preset `paper`, and `ndcg` in `tvr-ranking`.
+            and NDCG. Otherwise the usual ones in preset `paper`, and `ndcg` in `tvr-ranking`. Preset `axiou` has its
+            own measures, cut-offs and thresholds in pools too.
         pool: a file that gives each query its own pool of videos; predictions count only in these.
         benchmark: name of a published benchmark, such as `charades-sta`. It sets measures, cut-offs, thresholds and
             conventions; options that are given override its own.
@@ -91,17 +91,16 @@ def score_files(
     chosen = None if benchmark is None else benchmark_named(benchmark)
     asked = preset != "paper" or min_relevance != 1 or any((measures, k, mu, theta))
     require_only(chosen, asked=asked, truth=truth_path is not None, pools=pool is not None, also=also)
-    if chosen and pool and pool.own_video:
-        raise InputError.single("benchmark", f"{chosen.name} has no figures of the own video alone; leave it out")
-    levels = POOL_MU if pool else DEFAULT_MU
+    as_mvmr = pool is not None and preset != "axiou"
+    levels = POOL_MU if as_mvmr else DEFAULT_MU
     settings = settle(
         preset,
-        (POOL_K if pool else DEFAULT_K) if k is None else k,
+        POOL_K if as_mvmr and k is None else k,
         levels if mu is None else mu,
         chosen.options_with(options) if chosen else options,
         theta=levels if theta is None else theta,
         min_relevance=min_relevance,
-        measures=POOL_MEASURES if pool and measures is None else measures,
+        measures=POOL_MEASURES if as_mvmr and measures is None else measures,
     )
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
@@ -147,9 +146,10 @@ def score_files(
         if chosen and truth:
             board = score_benchmark(chosen, truth, runs, options, also, beside=beside, progress=progress)
         elif chosen and pool:
-            pooled = _pooled(pool, None, names)
-            name = pool.path.name
-            board = score_benchmark_in_pools(chosen, pooled, runs, options, also, pools=name, progress=progress)
+            pooled, shown = _pooled(pool, None, names), _pool_files(pool)
+            board = score_benchmark_in_pools(
+                chosen, pooled, runs, options, also, files=shown, own_video=pool.own_video, progress=progress
+            )
         elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:
@@ -216,17 +216,21 @@ def _in_pools(
 
     If no truth is given, the moments that the file of pools lists are the truth.
     """
-    options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
     said = "the truth comes from the pools: a query's own moment and its positives, relevance 1"
     return score_in_pools(
         _pooled(pool, truth, names),
         runs,
         settings,
-        options=options,
+        options=_pool_files(pool),
         notes=() if truth else (said,),
         own_video=pool.own_video,
         progress=progress,
     )
+
+
+def _pool_files(pool: PoolFile) -> dict[str, str]:
+    """Return the names of the file of pools and of the first step, to show beside the scores."""
+    return {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
 
 
 def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None) -> Pooled:

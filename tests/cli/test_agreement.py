@@ -33,7 +33,11 @@ def test_the_published_grades_give_the_published_figures(reelrank: Run, shared: 
     assert figures["share_settled_by_two"]["value"] == pytest.approx(0.8194, abs=5e-5)
     assert figures["share_rounded"]["value"] == pytest.approx(0.51, abs=5e-3)
     # Every pair has two grades or more, so each is in the map of lowest and highest grades.
-    assert np.sum(found["lowest_highest"]) == 96_483
+    lowest_highest = np.array(found["lowest_highest"])
+    assert lowest_highest.sum() == 96_483
+    # Figure 5a has 0.01 for a lowest grade of 0 and a highest of 4: a share of 0.0068, not one pair in ten thousand.
+    assert (lowest_highest[0, 4], round(lowest_highest[0, 4] / 96_483, 2)) == (655, 0.01)
+    assert lowest_highest.trace() + lowest_highest.trace(1) == 80_500  # "the majority" differ by at most 1
     assert sum(person["grades"] for person in found["people"]) == 227_808
     whole = dict.fromkeys(("by_two", "by_four", "adjudicated", "discarded", "waiting"), 0)
     whole |= {key: found["settled"][0][key] for key in whole}

@@ -119,10 +119,14 @@ def test_a_release_is_told_by_split_too(
     export_release(judging.project, OPERATOR, tmp_path / "out", now=NOW)
     out = reelrank.out("stats", tmp_path / "out")
     rows = {" ".join(row.split()): row for row in out.splitlines()}
-    assert "queries 2 1 3" in rows
-    assert "pairs of relevance 3 40 (100.0 %) 20 (100.0 %) 60 (100.0 %)" in rows
-    assert "queries handed out in 1 batch 2 (100.0 %) 1 (100.0 %) 3 (100.0 %)" in rows
+    assert "what pseudo training, top 40 validation test both" in rows
+    assert "queries 45 2 1 3" in rows
+    assert "pairs of relevance 3 - 40 (100.0 %) 20 (100.0 %) 60 (100.0 %)" in rows
+    assert "queries handed out in 1 batch - 2 (100.0 %) 1 (100.0 %) 3 (100.0 %)" in rows
     _, out, _ = reelrank("stats", tmp_path / "out", "--json")
     told, manifest = json.loads(out), json.loads((tmp_path / "out" / "manifest.json").read_bytes())
     assert told["release"] == manifest["statistics"]
     assert told["parts"]["val"] == told["release"]["parts"][0]["queries"] == 2
+    assert [part["part"] for part in told["by_part"]] == ["val", "test", "train_top40"]
+    assert told["by_part"][2] == told["release"]["training"] == manifest["statistics"]["training"]
+    assert told["release"]["training"]["queries"] == 45

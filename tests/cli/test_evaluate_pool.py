@@ -42,8 +42,10 @@ def test_the_measures_are_those_of_mvmr_unless_others_are_asked_for(reelrank: Ru
     }
     assert set(means(reelrank, *ASKED)) == keys
     assert set(means(reelrank, *ASKED, "--measure", "dcg", "--k", "3")) == {"dcg@3"}
+    twelve = [*(f"recall_gt@{k},{t}" for k in (1, 5, 10) for t in (0.3, 0.5, 0.7)), "axiou@1", "axiou@5", "axiou@10"]
+    assert list(means(reelrank, *ASKED, "--preset", "axiou")) == twelve
     help_text = " ".join(reelrank("evaluate", "--help")[1].split())
-    assert "[default: 10,20,40; in pools 1,5,20,50]" in help_text
+    assert "[default: 10,20,40; in pools 1,5,20,50; preset axiou 1,5,10]" in help_text
     assert "[default: 0.3,0.5,0.7; in pools 0.5,0.7]" in help_text
 
 
@@ -103,15 +105,53 @@ def test_own_video_and_pool_stand_side_by_side_in_table_json_csv_and_chart(reelr
         pytest.approx(2 / 3),
     )
     line = next(line for line in out.splitlines() if line.startswith("pools_run  recall@1,0.5"))
-    assert line.split() == ["pools_run", "recall@1,0.5", "0.6667", "0.0000", "-0.6667", "0.0%"]
+    assert line.split() == ["pools_run", "recall@1,0.5", "0.6667", "0.0000", "-0.6667", "100.0%"]
+    # R1 and R5: 2/3 and 1 in the own video, 0 and 1 in the pool.
+    line = next(line for line in out.splitlines() if "mean of recall@1,0.5 and recall@5,0.5" in line)
+    assert line.split()[-4:] == ["0.8333", "0.5000", "-0.3333", "40.0%"]
+    expected = {"own_video": 5 / 6, "pool": 1 / 2, "drop": 1 / 3, "relative_drop": 2 / 5}
+    assert run["overconfidence"] == pytest.approx(expected)
     drawn = chart.read_text()
-    assert all(text in drawn for text in ("own video", "pool", "pools_run", "AxIoU@K", "R@K, IoU&gt;=0.5", ">0.67<"))
+    assert all(
+        text in drawn for text in ("own video", "pool", "pools_run", "AxIoU@K", "R@K, IoU&gt;=0.5", ">0.67<", ">0.83<")
+    )
     rows = list(csv.DictReader(io.StringIO(reelrank(*ASKED, "--own-video", "--format", "csv")[1])))
     own = {row["measure"]: float(row["value"]) for row in rows if (row["by"], row["group"]) == ("video", "own")}
     assert own == run["own_video"]["measures"]
     assert (
         "| pools\\_run | recall@1,0.5 | 0.6667 | 0.0000 |" in reelrank(*ASKED, "--own-video", "--format", "markdown")[1]
     )
+
+
+def test_overconfidence_stands_in_a_paper_s_table_and_not_without_its_measures(reelrank: Run) -> None:
+    out = reelrank.out(*ASKED, "--own-video", "--format", "latex", "--percent")
+    (row,) = [line for line in out.split("\\textbf")[0].splitlines() if "83.33" in line]
+    assert [cell.strip(" \\") for cell in row.split("&")][-3:] == ["83.33", "50.00", "33.33"]
+    asked = (*ASKED, "--own-video", "--measure", "recall@1,0.5")
+    assert "overconfidence" not in result(reelrank, *asked)["runs"][0]  # type: ignore[index]
+    assert "mean of" not in reelrank.out(*asked)
+
+
+def test_the_benchmark_takes_the_own_video_and_two_steps(reelrank: Run, tmp_path: Path) -> None:
+    """Table 3 of MVMR: a video retriever narrows each pool to its best videos, then moments are searched there."""
+    run = json.loads(RUN.read_text())
+    run["kitchen#0"] = [row for row in run["kitchen#0"] if row[0] != "kitchen"]
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    first = tmp_path / "retriever.json"
+    first.write_text(json.dumps({query: [[query.partition("#")[0], 0, 0, 1.0]] for query in run}))
+    asked = ("evaluate", "--pool", POOLS, "--run", tmp_path / "run.json", "--benchmark", "mvmr")
+    found = result(reelrank, *asked, "--own-video", "--first-step", first)
+    assert found["options"]["first_step"] == "retriever.json"  # type: ignore[index]
+    assert found["options"]["top_videos"] == 5  # type: ignore[index]
+    (scored,) = found["runs"]  # type: ignore[misc]
+    # Nothing is left of kitchen#0 in its own video: it counts 0 there, and is not missing.
+    plain = result(reelrank, *asked[:-2], "--own-video", "--measure", "recall", "--k", "1,5", "--theta", "0.3,0.5,0.7")
+    (expected,) = plain["runs"]  # type: ignore[misc]
+    own = expected["own_video"]["measures"]
+    assert {key: scored["own_video"]["measures"][key] for key in own} == pytest.approx(own)
+    assert (scored["own_video"]["counted"], own["recall@5,0.5"]) == (3, pytest.approx(2 / 3))
+    # The first step keeps only the own videos, so both settings see the same.
+    assert scored["overconfidence"]["drop"] == 0
 
 
 def test_the_report_has_the_texts_and_lengths_of_the_pools(reelrank: Run, tmp_path: Path) -> None:

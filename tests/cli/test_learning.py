@@ -72,7 +72,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "train.toml").write_text(
         'release = "release"\nfeatures = "frames.h5"\nout = "trained"\nencoder = "minilm"\nembeddings = "embeddings"\n'
         "top = 1\nseeds = [0, 1]\n[model]\nhidden = 16\nheads = 2\nclip_s = 2\n"
-        "[training]\nepochs = 20\nbatch = 6\nlearning_rate = 5e-3\n"
+        "[training]\nepochs = 60\nevaluate_every = 6\nbatch = 6\nlearning_rate = 5e-3\n"
+        # Each thing is in four or five of the six videos: nearly all are positives of a query.
+        '[loss]\npositives = "own"\n'
     )
     return place
 
@@ -193,3 +195,15 @@ def test_the_example_is_a_configuration() -> None:
 
     found = read_config(Path(__file__).parents[2] / "assets/example/train.toml")
     assert (found.top, found.training.batch, found.encoder) == (40, 128, "minilm")
+    assert (found.epochs, found.evaluate_every, found.loss.positives) == (100, 0.5, "top")
+
+
+def test_what_an_earlier_version_trained_still_predicts(done: Path) -> None:
+    """Its settings have a field that is refused in a configuration now."""
+    file = done / "trained/seed-0/settings.json"
+    settings = json.loads(file.read_text())
+    del settings["loss"]["positives"], settings["training"]["evaluate_every"]
+    settings["loss"]["mask_positives"] = True
+    file.write_text(json.dumps(settings))
+    places = ("--release", done / "release", "--features", done / "frames.h5")
+    assert "4 queries over 6 videos" in succeed("predict", done / "trained/seed-0", done / "run.json", *places)

@@ -39,6 +39,35 @@ def test_the_row_of_a_file_and_which_queries_are_odd(reelrank: Run, pools: Path)
     assert "a#0, a#1, a#2, a#3, a#4 and 1 more" in out
     assert "1 queries" not in out
     assert "1 query has a short pool and is left out:\n  a#7" in out
+    assert (rows["length of a query's own moment, mean, s"], rows["length of a video, mean, s"]) == ("1.00", "18.00")
+    assert (rows["words per query, mean"], rows["positive videos of a query, at most"]) == ("2.00", "2")
+    # Of 2 videos both are in each pool, so the 6 positives of 7 queries are always drawn.
+    assert rows["queries with a false negative in a random pool, by the positives here"] == "85.7%"
+
+
+def test_the_row_of_an_annotation_file_says_how_many_sentences_repeat(reelrank: Run, tmp_path: Path) -> None:
+    file = tmp_path / "corpus.csv"
+    file.write_text("video,start,end,caption,duration\na,1,3,He sits.,8\na,1,3,He sits.,8\nb,1,4,She runs away.,9\n")
+    out = reelrank.out("mvmr", "stats", file)
+    assert "queries                                             2" in out
+    assert "Note: 1 left out: it repeats another's video, span and text; --keep-repeats counts it." in out
+    found = json.loads(reelrank.out("mvmr", "stats", file, "--keep-repeats", "--json"))
+    assert (found["queries"], found["words"], found["repeats"]) == (3, 7 / 3, 1)
+
+
+def test_random_pools_are_counted_with_an_encoder(
+    reelrank: Run, pools: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = json.loads(pools.read_text("utf-8"))
+    found["b"] |= {"timestamps": [[0, 2]], "sentences": ["Sentence 3."], "pos_moments": [[]], "retrieval_pool": [[]]}
+    pools.write_text(json.dumps(found), encoding="utf-8")
+    asked = ("mvmr", "stats", pools, "--encoder", "minilm", "--embeddings", tmp_path / "vectors", "--t-pos", 0.999)
+    random = json.loads(reelrank.out(*asked, "--json"))["random_pools"]
+    assert (random["t_pos"], random["pool"], random["matching"], random["false_negatives"]) == (0.999, 2, 1 / 7, 1 / 7)
+    assert "queries with one in a random pool of 2" in reelrank.out(*asked)
+    code, _, err = reelrank("mvmr", "stats", pools, "--t-pos", 0.8)
+    assert code == 2
+    assert "needs an encoder: add --encoder NAME" in err
 
 
 def test_json_is_json_alone_and_names_every_query(reelrank: Run, pools: Path) -> None:
@@ -92,6 +121,16 @@ def test_a_check_is_made_and_reported(reelrank: Run, tmp_path: Path) -> None:
     found = json.loads(out)
     assert (found["facts"]["seed"], found["together"]["waiting"], found["together"]["share"]) == (5, 4, None)
     assert "is a project already" in reelrank.refusal("mvmr", "check", pools, folder, *options)
+
+
+def test_all_negatives_can_be_checked(reelrank: Run, tmp_path: Path) -> None:
+    pools = demo_pools.write(tmp_path / "pools.json")
+    call = ("mvmr", "check", pools, tmp_path / "check", "--videos", demo_pools.CLIPS, "--negatives")
+    for value in ("most", "-1", "2.5"):
+        code, _, err = reelrank(*call, value)
+        assert code == 2
+        assert "is not a number from 0 on, or all" in " ".join(err.replace("│", " ").split())
+    assert "3 of 3 queries, 3 positives and 6 negatives" in reelrank.out(*call, "all")
 
 
 def test_a_project_that_checks_nothing_says_what_would(reelrank: Run, tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
 """Building pools on the command line, of an annotation file and of a project."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from backend.campaign.corpus.importing import rows as importing_rows
 from backend.campaign.setup.project.folder import Project
 from backend.encoders import sentence
+from backend.media.sources import VideoFacts
+from backend.store.connection import writing
 from cli.conftest import Run
 from support import WordEncoder
 
@@ -50,6 +54,21 @@ def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_projec
     assert "the paper's" not in said
     assert json.loads((out / "manifest.json").read_bytes())["as_published"]
     assert list(corpus_project.embeddings.rglob("*.npy"))
+
+
+def test_videos_that_are_there_but_not_compared_are_told(
+    reelrank: Run, corpus: Path, corpus_project: Project, tmp_path: Path
+) -> None:
+    note = "only the text decided, but the videos are there: --visual emscore compares them"
+    of_file = ("mvmr", "build", corpus, tmp_path / "a", "--pool", 6, "--encoder", "minilm")
+    assert note not in reelrank.out(*of_file)
+    assert note in reelrank.out(*of_file[:3], tmp_path / "b", *of_file[4:], "--videos", tmp_path)
+    of_project = ("mvmr", "build", corpus_project.folder, tmp_path / "c", "--pool", 3, "--t-neg", 0.8)
+    assert note not in reelrank.out(*of_project)
+    facts = VideoFacts("v.mp4", Fraction(25), 60.0, width_px=64, height_px=48, has_audio=False, sha256="0" * 64)
+    with writing(corpus_project.store) as db:
+        importing_rows.set_video_facts(db, dict.fromkeys(importing_rows.video_durations(db), facts))
+    assert note in reelrank.out(*of_project[:3], tmp_path / "d", *of_project[4:])
 
 
 def test_imprecise_captions_are_taken_where_there_are_some(

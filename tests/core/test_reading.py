@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from backend.core.errors import InputError
-from backend.core.reading import file_bytes, on_disk
+from backend.core.reading import file_bytes, mapped_bytes, on_disk
 
 
 @pytest.mark.parametrize(("there", "typed"), [("caf\u00e9", "cafe\u0301"), ("cafe\u0301", "caf\u00e9")])
@@ -17,3 +17,13 @@ def test_a_path_is_found_in_either_form(tmp_path: Path, there: str, typed: str) 
     (tmp_path / typed).mkdir()
     with pytest.raises(InputError, match="cannot be read: No such file"):
         file_bytes(tmp_path / typed / f"{typed}.json")
+
+
+def test_a_mapped_file_has_the_bytes_of_the_file_even_if_there_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "train_top40.json"
+    file.write_bytes(b"[1, 2]")
+    assert bytes(mapped_bytes(file)) == b"[1, 2]"
+    file.write_bytes(b"")
+    assert mapped_bytes(file) == b""
+    with pytest.raises(InputError, match=r"gone\.json: cannot be read: No such file"):
+        mapped_bytes(tmp_path / "gone.json")

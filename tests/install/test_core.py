@@ -47,7 +47,8 @@ def test_the_core_scores_in_pools_and_by_benchmarks(core: Installed) -> None:
     assert "recall" in reelrank(core, "evaluate", *pools, "--format", "csv")
     files = ["--truth", EXAMPLE / "qvhighlights.jsonl", "--run", EXAMPLE / "qvhighlights_run.jsonl"]
     assert "MR-full-mAP" in reelrank(core, "evaluate", *files, "--benchmark", "qvhighlights")
-    assert "queries" in reelrank(core, "mvmr", "stats", POOLS)
+    for file in (POOLS, EXAMPLE / "moments.jsonl"):
+        assert "queries" in reelrank(core, "mvmr", "stats", file)
 
 
 @pytest.mark.long

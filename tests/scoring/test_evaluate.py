@@ -212,7 +212,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"preset": "best"}, "preset: 'best' is not one of paper, tvr-ranking"),
+            ({"preset": "best"}, "preset: 'best' is not one of paper, tvr-ranking, axiou"),
             ({"gain": "log"}, "gain: 'log' is not one of linear, exp2"),
             ({"dedupe_predictions": "yes"}, "dedupe_predictions: 'yes' is not one of False, True"),
             ({"k": [0]}, "k: 0 is not at least 1"),

@@ -13,7 +13,7 @@ from backend.core.progress import Progress
 from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import QueryKey, Run, Truth
 from backend.scoring.own_measures import AnyMeasure, describe
-from backend.scoring.pools.scoring import Pooled
+from backend.scoring.pools.scoring import Pooled, in_own_video, with_own_video
 from backend.scoring.presets import Options, Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 from backend.scoring.scores import Narrowing
@@ -115,22 +115,28 @@ def score_benchmark_in_pools(
     asked: Options,
     also: Sequence[AnyMeasure] = (),
     *,
-    pools: str,
+    files: Mapping[str, str],
+    own_video: bool = False,
     progress: Progress | None = None,
 ) -> Scoreboard:
     """Score runs by a benchmark that searches each query in its own pool of videos.
 
-    The moments that the pools list for a query are its truth. The summary shows the text `pools` as the name of the
-    pools.
+    The moments that the pools list for a query are its truth. The summary shows `files` among the options: the name of
+    the pools as `pool`, and that of a first step as `first_step`. With `own_video`, each run is also scored in the
+    query's own video alone; see `with_own_video`.
 
     Raises:
         InputError: lists the problems of the truth and of all runs. Nothing is scored then.
     """
     full = {name: pooled.places.without_short(run) for name, run in runs.items()}
     board = score_benchmark(benchmark, pooled.truth, full, asked, also, narrowing=pooled.narrowing, progress=progress)
-    options: dict[str, str | bool | float] = {"pool": pools}
-    setting = replace(board.setting, options=options | pooled.pooling.options)
-    return replace(board, setting=setting, warnings=(*pooled.warnings, *board.warnings))
+    setting = replace(board.setting, options={**files, **pooled.pooling.options})
+    board = replace(board, setting=setting, warnings=(*pooled.warnings, *board.warnings))
+    if own_video:
+        truth, narrowing = in_own_video(pooled)
+        alone = score_benchmark(benchmark, truth, full, asked, also, narrowing=narrowing, progress=progress)
+        board = with_own_video(board, alone)
+    return board
 
 
 def require_only(

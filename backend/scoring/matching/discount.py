@@ -2,8 +2,8 @@
 
 The discount 1 / log2(k + 1) serves TVR-Ranking and AxIoU. The probability p(k) of stopping at rank k serves NCxIoU:
 
+- `uniform`: each of the K ranks has the same probability, which gives AxIoU;
 - `err`, as in the expected reciprocal rank: the IoU at rank k is the probability that a person who reads it stops;
-- `uniform`: each of the K ranks has the same probability;
 - otherwise the probabilities of ranks 1, 2, ..., such as `0.5,0.3,0.2`. Later ranks have 0. The sum is at most 1; the
   rest is the probability of stopping nowhere.
 """
@@ -83,7 +83,7 @@ def stop_chances(query: Indices, rank: Indices, chance: Floats, queries: int) ->
 
 
 ERR, UNIFORM = "err", "uniform"
-NAMED = (ERR, UNIFORM)
+NAMED = (UNIFORM, ERR)
 
 
 def read_abandonment(value: object) -> str:

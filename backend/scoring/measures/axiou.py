@@ -2,9 +2,10 @@
 
     AxIoU@K = 1/K * sum over k = 1..K of max(r(1), ..., r(k))
 
-Source: Togashi et al., AxIoU, CVPR 2022, equation 10. It is the only one of the paper's measures that satisfies both
-axioms: a redundant prediction changes nothing (INV-k), and a better best prediction always counts (MON-k). It equals
-R@K,theta averaged over all theta and over all cut-offs up to K. r(j) is the highest IoU of the j-th prediction with
+Source: Togashi et al., AxIoU, CVPR 2022, equation 5 (supplement, equation 10). It is the only one of the paper's
+measures that satisfies both axioms: a redundant prediction changes nothing (INV-k; property 7), and a better best
+prediction always counts (MON-k; property 8). It equals R@K,theta averaged over all theta and over all cut-offs up to K
+(equations 6 to 8). r(j) is the highest IoU of the j-th prediction with
 a truth moment of its query and video whose relevance is at least `min_relevance`.
 
 Edge cases: in a list shorter than K, the running maximum continues up to K. A query without predictions or without

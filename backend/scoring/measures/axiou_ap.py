@@ -2,9 +2,9 @@
 
     AP@K,theta = 1/K * sum over k = 1..K of 1/k * #{j <= k: r(j) > theta}
 
-Source: Togashi et al., AxIoU, CVPR 2022, equation 4. The mean is over *all* ranks, not only those of right
-predictions. So this is not the field's average precision, and it is never called mAP. r(j) is the highest IoU of the
-j-th prediction with a truth moment of its query and video whose relevance is at least `min_relevance`. Several
+Source: Togashi et al., AxIoU, CVPR 2022, supplement, equation 4. The mean is over *all* ranks, not only those of
+right predictions. So this is not the field's average precision, and it is never called mAP. r(j) is the highest IoU
+of the j-th prediction with a truth moment of its query and video whose relevance is at least `min_relevance`. Several
 predictions may hit the same moment.
 
 Edge cases: a list shorter than K is filled up with misses. An IoU of exactly theta is a miss. A query without
@@ -71,7 +71,7 @@ MEASURE = Measure(
     Threshold("theta", ">"),
     compute,
     "mean over all ranks of the precision so far",
-    "AxIoU eq. 4",
+    "AxIoU suppl. eq. 4",
     also={
         "ap": "ap is called axiou_ap: AxIoU's mean precision over all ranks. The average precision of trec_eval is "
         "trec_ap, and that of moment detection map"

@@ -2,9 +2,10 @@
 
     DCG@K = sum over k = 1..K of g(r(k)) / log2(k + 1),  g(r) = r (`linear`) or 2**r - 1 (`exp2`)
 
-Source: Togashi et al., AxIoU, CVPR 2022, equation 7. It is not normalised, so it may exceed 1. r(k) is the highest
-IoU of the k-th prediction with a truth moment of its query and video whose relevance is at least `min_relevance`.
-Several predictions may hit the same moment. This is not the numerator of NDCG@K, IoU>=mu, whose gains are relevances.
+Source: Togashi et al., AxIoU, CVPR 2022, supplement, equation 7. It is not normalised, so it may exceed 1. The paper
+leaves gain and discount open: both must rise strictly. r(k) is the highest IoU of the k-th prediction with a truth
+moment of its query and video whose relevance is at least `min_relevance`. Several predictions may hit the same moment.
+This is not the numerator of NDCG@K, IoU>=mu, whose gains are relevances.
 
 Edge cases: ranks beyond the end of a short list add nothing. A query without relevant moments scores 0.
 
@@ -32,4 +33,6 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) ->
     return discounted(matches.query, matches.rank, gains, matches.queries, cutoffs)[:, None]
 
 
-MEASURE = Measure("dcg", "DCG", None, compute, "discounted sum of IoUs, not normalised", "AxIoU eq. 7", highest=None)
+MEASURE = Measure(
+    "dcg", "DCG", None, compute, "discounted sum of IoUs, not normalised", "AxIoU suppl. eq. 7", highest=None
+)

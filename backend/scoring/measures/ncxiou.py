@@ -2,33 +2,35 @@
 
     NCxIoU@K = sum over k = 1..K of p(k) * max(r(1), ..., r(k))
 
-Source: Togashi et al., AxIoU, CVPR 2022, section 4.1, after the normalised cumulative utility of Sakai and Robertson.
-p(k) is the probability that a person stops reading at rank k. The person then has the best moment of ranks 1..k.
-AxIoU@K is the case p(k) = 1/K. The option `abandonment` chooses p(k):
+Source: Togashi et al., AxIoU, CVPR 2022, section 4.1, equations 2 to 4, after the normalised cumulative utility of
+Sakai and Robertson. p(k) is the probability that a person stops reading at rank k. The person then has the best moment
+of ranks 1..k. The option `abandonment` chooses p(k):
 
-- `err` (default), as in the expected reciprocal rank: p(k) = r(k) * (1 - r(1)) * ... * (1 - r(k - 1)). A person who
-  reads a prediction stops there with a probability equal to its IoU;
-- `uniform`: AxIoU@K;
+- `uniform` (default): p(k) = 1/K, the paper's own choice. The value is then AxIoU@K (equation 5);
+- `err`, as in the expected reciprocal rank: p(k) = r(k) * (1 - r(1)) * ... * (1 - r(k - 1)). A person who reads a
+  prediction stops there with a probability equal to its IoU. The paper names this distribution as future work, and
+  gives no formula for it; this one is ours;
 - probabilities of ranks 1, 2, ..., such as `0.5,0.3,0.2`.
 
 r(j) is the highest IoU of the j-th prediction with a truth moment of its query and video whose relevance is at least
 `min_relevance`.
 
-The AxIoU paper has two axioms about replacing the prediction at rank k. INV-k: if neither the old nor the new
-prediction is better than those before it, the value stays. MON-k: if the new one is better than the old one and all
-before it, the value rises. With fixed p(k), INV-k holds, and MON-k too if some people reach rank k. With `err` neither
-holds.
+The AxIoU paper (section 5; supplement, A.1) has two axioms about replacing the prediction at rank k by
+a better one. INV-k: if an earlier one is as good, the value stays. MON-k: if the new one is better than all before it,
+the value rises. With fixed p(k), INV-k holds, and MON-k too if some people reach rank k. With `err` neither holds.
 
 Edge cases: a list shorter than K is filled up: the maximum stays, and with `err` nobody stops at an added rank. People
 who read on after rank K add 0. A query without predictions or without relevant moments scores 0.
 
-Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6. With `err` people stop with probabilities .2,
-.8 * .6 and .8 * .4 * .4, so the value is .04 + .288 + .0768. With 0.5,0.3,0.2 it is .1 + .18 + .12.
+Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6, so the value is 1.4/3. With `err` people stop with
+probabilities .2, .8 * .6 and .8 * .4 * .4, so it is .04 + .288 + .0768. With 0.5,0.3,0.2 it is .1 + .18 + .12.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
 >>> run = {"q": [["v", 0, 2, 0.9], ["v", 0, 6, 0.8], ["v", 0, 4, 0.7]]}
->>> evaluate(truth, run, measures=["ncxiou@3"])["mean"]
+>>> round(evaluate(truth, run, measures=["ncxiou@3"])["mean"]["ncxiou@3"], 4)
+0.4667
+>>> evaluate(truth, run, measures=["ncxiou@3"], abandonment="err")["mean"]
 {'ncxiou@3': 0.4048}
 >>> evaluate(truth, run, measures=["ncxiou@3"], abandonment=[0.5, 0.3, 0.2])["mean"]
 {'ncxiou@3': 0.4}
@@ -75,7 +77,7 @@ MEASURE = Measure(
     "NCxIoU",
     None,
     compute,
-    "best IoU so far at the rank where a person stops, by the option abandonment (default err)",
-    "AxIoU sec. 4.1",
+    "best IoU so far at the rank where a person stops, by the option abandonment (default uniform)",
+    "AxIoU eq. 4",
     usual=False,
 )

@@ -1,4 +1,4 @@
-"""Read, write and count files of pools in MVMR's published format. A file with any problem is rejected as a whole.
+"""Read and write files of pools in MVMR's published format. A file with any problem is rejected as a whole.
 
     video -> {duration | fps and num_frames, timestamps, sentences, pos_moments, retrieval_pool}
 
@@ -17,7 +17,6 @@ these occurrences.
 Reads and writes: files of pools. It also reads gzip-compressed files.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -133,67 +132,4 @@ def _query(name: str, number: int, moments: tuple[PoolMoment, ...], videos: dict
         own=own,
         positives=tuple(dict.fromkeys([*in_own, *elsewhere])),
         videos=tuple(dict.fromkeys([name, *video.pools[number]])),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PoolStatistics:
-    """Counts of what a file of pools holds. A pool is the list of videos in which one query is searched.
-
-    As in published figures, only queries with a full pool count, that is, with as many videos as the largest pool. But
-    `videos`, `short`, `without_pool` and `hours` cover the whole file. The first four fields are a row of Table 1 of
-    the MVMR paper.
-
-    Attributes:
-        queries: the number of queries.
-        videos: the number of videos.
-        positives: the mean number of videos that match a query.
-        pool: the number of videos in a full pool.
-        positive_moments: the mean number of moments that match a query; above `positives` if own videos have the
-            sentence several times.
-        several_in_own: the number of queries with several matching moments in their own video.
-        without_distractor: the ids of queries for which every video of the pool matches: no result can be wrong.
-        short: the ids of queries with fewer videos in their pool than `pool`.
-        without_pool: the number of sentences without a pool, which are no queries.
-        hours: the total duration of all videos, in hours.
-    """
-
-    queries: int
-    videos: int
-    positives: float
-    pool: int
-    positive_moments: float
-    several_in_own: int
-    without_distractor: tuple[str, ...]
-    short: tuple[str, ...]
-    without_pool: int
-    hours: float
-
-
-def pool_statistics(file: Path) -> PoolStatistics:
-    """Count the queries, videos and matching moments in a file of pools, as Table 1 of the MVMR paper does.
-
-    A pool is the list of videos in which a query is searched.
-
-    Raises:
-        InputError: the file cannot be read, or it has problems, all listed by query and video.
-    """
-    return count(read_pools(file))
-
-
-def count(pools: Pools) -> PoolStatistics:
-    """Count the queries, videos and matching moments in pools of videos, and the hours of all videos."""
-    full = pools.full
-    several = [query for query in full if len(query.positives) > 1 and query.positives[1].video == query.own.video]
-    return PoolStatistics(
-        queries=len(full),
-        videos=len(pools.durations),
-        positives=sum(len(query.positive_videos) for query in full) / max(len(full), 1),
-        pool=pools.size,
-        positive_moments=sum(len(query.positives) for query in full) / max(len(full), 1),
-        several_in_own=len(several),
-        without_distractor=tuple(query.query_id for query in full if not query.negatives),
-        short=tuple(query.query_id for query in pools.queries if len(query.videos) < pools.size),
-        without_pool=sum(map(len, pools.moments.values())) - len(pools.queries),
-        hours=sum(pools.durations.values()) / 3600,
     )

@@ -16,6 +16,7 @@ from backend.core.progress import Progress
 from backend.core.timespan import Flags
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.model import TOP_VIDEOS, PoolConventions, Pools
+from backend.scoring.pools.overconfidence import overconfidence
 from backend.scoring.pools.places import NO_POOL, OUTSIDE, Places, first_at, places_of, truth_of
 from backend.scoring.presets import Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
@@ -198,7 +199,7 @@ def score_in_pools(
     Returns:
         A scoreboard whose summary has `pool`, with the number of queries and videos. In it, each run has
         `outside_pool`: the number of its predictions left out because their video is not in the query's pool. With
-        `own_video`, each run also has `own_video`: `{"counted", "measures"}`, the number of queries and the means.
+        `own_video`, each run also has what `with_own_video` adds.
 
     Raises:
         InputError: lists the problems of all runs; nothing is scored then.
@@ -209,12 +210,6 @@ def score_in_pools(
     of_run: dict[str, dict[str, Any]] = {
         name: {"outside_pool": places.outside(run, "drop", "predictions")[0]} for name, run in runs.items()
     }
-    warnings = [*pooled.warnings, *board.warnings]
-    if own_video:
-        alone = _in_own_video(pooled, runs, settings, progress)
-        warnings += [f"in the own video: {warning}" for warning in alone.warnings if warning not in warnings]
-        for run in alone.runs:
-            of_run[run.name]["own_video"] = {"counted": len(run.query), "measures": run.means}
     facts = {
         "queries": len(places.query_number),
         "videos": len(places.video_number),
@@ -225,10 +220,36 @@ def score_in_pools(
     setting = Setting(
         {"pool": places.file} | pooled.pooling.options | dict(options or {}), {"pool": facts}, of_run, notes
     )
-    return replace(board, setting=setting, warnings=tuple(warnings))
+    board = replace(board, setting=setting, warnings=(*pooled.warnings, *board.warnings))
+    if own_video:
+        truth, narrowing = in_own_video(pooled)
+        board = with_own_video(board, score_runs(truth, runs, settings, narrowing=narrowing, progress=progress))
+    return board
 
 
-def _in_own_video(pooled: Pooled, runs: Mapping[str, Run], settings: Settings, progress: Progress | None) -> Scoreboard:
-    truth, places = pooled.truth, pooled.places
-    truth = truth.take(np.flatnonzero(places.is_own[places.of(truth)]))
-    return score_runs(truth, runs, settings, narrowing=InOwnVideo(places), progress=progress)
+def in_own_video(pooled: Pooled) -> tuple[Truth, InOwnVideo]:
+    """Return the truth in each query's own video, and what selects the predictions there."""
+    places = pooled.places
+    return pooled.truth.take(np.flatnonzero(places.is_own[places.of(pooled.truth)])), InOwnVideo(places)
+
+
+def with_own_video(board: Scoreboard, alone: Scoreboard) -> Scoreboard:
+    """Return the scores in pools with those in the query's own video beside them.
+
+    Args:
+        board: the scores in pools.
+        alone: the scores of the same runs with the result of `in_own_video`.
+
+    Returns:
+        A scoreboard in whose summary each run has `own_video`: `{"counted", "measures"}`, the number of queries and the
+        means. If R1@0.5 and R5@0.5 were computed, it also has `overconfidence`: an `Overconfidence`.
+    """
+    of_run = {name: dict(entries) for name, entries in board.setting.of_run.items()}
+    pool = {run.name: run.means for run in board.runs}
+    for run in alone.runs:
+        entries = of_run.setdefault(run.name, {})
+        entries["own_video"] = {"counted": len(run.query), "measures": run.means}
+        if drop := overconfidence(run.means, pool[run.name]):
+            entries["overconfidence"] = drop
+    further = [f"in the own video: {warning}" for warning in alone.warnings if warning not in board.warnings]
+    return replace(board, setting=replace(board.setting, of_run=of_run), warnings=(*board.warnings, *further))

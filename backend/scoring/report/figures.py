@@ -21,6 +21,8 @@ _WIDE = 110
 """Characters in a line of the subtitle."""
 _WIDTH, _HEIGHT = 200, 150
 """Width and height of a panel in the chart of own videos and pools, in pixels."""
+_APART = {"scale": {"xOffset": "independent"}}
+"""A shared scale puts bars beside their tick in panels with fewer cut-offs than the first."""
 
 
 def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
@@ -107,7 +109,7 @@ def _own_and_pool(summary: Mapping[str, Any]) -> Specification:
     grid = []
     for run in runs:
         row = [_panel(name, [row for row in rows if (row["run"], row["panel"]) == (run, name)]) for name in panels]
-        grid.append({"title": {"text": run, "anchor": "start"}, "hconcat": row})
+        grid.append({"title": {"text": run, "anchor": "start"}, "hconcat": row, "resolve": _APART})
     title = "The same runs in the query's own video and in its pool of videos"
     return {"title": heading(title, wrap(sentence(summary), _WIDE)), "vconcat": grid}
 

@@ -243,6 +243,7 @@ _SECTIONS = {
 _PRESETS = {
     "paper": "The formulas of the papers: linear gain, exact arithmetic, every query of the truth counts.",
     "tvr-ranking": "The published TVR-Ranking evaluator bit for bit: gain 2^rel - 1, IoU > mu, predicted queries only.",
+    "axiou": "The formulas of the papers, with the twelve measures of the AxIoU paper: R@K, IoU>theta and AxIoU@K.",
 }
 
 

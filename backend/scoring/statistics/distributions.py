@@ -116,7 +116,7 @@ def tau_b(x: Floats, y: Floats) -> Floats:
     oppositely. T_x and T_y are the numbers of pairs tied in x and in y. Over pairs of systems, tau-b is the cosine of
     the vectors sign(x_i - x_j) and sign(y_i - y_j), i < j. Thousands of rankings then need only array products.
     Source: Kendall, Rank Correlation Methods (1948), chapter 3; used on measures in AxIoU (Togashi et al., CVPR 2022),
-    section 6.
+    section 6.2.
 
     Of three pairs two are ranked alike and one is tied in y: 2 / sqrt(3 * 2).
 

@@ -2,11 +2,12 @@
 
 A change replaces the prediction at rank k of a ranking. r(j) is the IoU of rank j with the best relevant moment.
 
-- INV-k: if the old and the new prediction are both redundant (no better than the best one before them), the measure
-  does not change.
-- MON-k: if the new prediction is better than the old one and than all before it, the measure rises.
+- INV-k: if the new prediction is better than the old one (condition A.1), but no better than the best one before it
+  (A.2), the measure does not change.
+- MON-k: if the new prediction is better than the old one (A.1) and than all before it (A.3), the measure rises.
 
-Source: Togashi et al., AxIoU, CVPR 2022, section 4.
+Source: Togashi et al., AxIoU, CVPR 2022, section 5, and with these conditions the supplement, A.1. Ranks beyond the
+cut-off K are left out: there no measure can rise.
 
 The lists hold all combinations of predictions that overlap one relevant moment by one of a few IoUs, or none. The
 measure itself scores them, so a new measure needs no further code. For a broken axiom, the study shows a shortest
@@ -122,7 +123,7 @@ class Lists:
         values = np.moveaxis(self.values, place, -1)
         rise = values[..., None, :] - values[..., :, None]
         if axiom == "INV-k":
-            applies = (np.maximum(old, new) <= best) & ~np.eye(len(iou), dtype=bool)
+            applies = (old < new) & (new <= best)
             harm = np.abs(rise)
         else:
             applies, harm = new > np.maximum(old, best), -rise
@@ -153,8 +154,8 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
 def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
     """Test measures against the axioms INV-k and MON-k of the AxIoU paper, on all short lists of predictions.
 
-    INV-k: replacing a prediction by another does not change the value if neither is better than those before it. MON-k:
-    the value rises if the new one is better than the old one and all before it.
+    INV-k: replacing a prediction by a better one does not change the value if the best before it is as good. MON-k: the
+    value rises if the new one is better than the old one and all before it.
 
     Return a row for each key (such as `ndcg@3,0.5`) and axiom. If the axiom is broken, the row has a shortest
     counterexample. A key whose cut-off follows the length of the lists is shown with `K`, such as `ndcg@K,0.5`. Other

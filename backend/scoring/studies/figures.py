@@ -260,7 +260,8 @@ def _curve_name(row: dict[str, Any], over: str) -> str:
 def label_noise(study: Study) -> Specification:
     """Draw how much label noise (imprecise starts and ends in the truth) changes the mean scores of systems.
 
-    With several standard deviations of the noise, it draws lines; x is the median IoU between noisy and given moments.
+    With several standard deviations of the noise, it draws lines over them, as in AxIoU, Figure 7, and names the median
+    IoU between noisy and given moments at each.
     With only one, it draws a dot for each system. Measures without an upper bound have an axis of their own.
     """
     several = len(distinct(study, "sigma_s")) > 1
@@ -277,10 +278,10 @@ def label_noise(study: Study) -> Specification:
 
 def _noise_lines(study: Study, measures: list[str]) -> Specification:
     rows = [row for row in study.rows if row["system"] == MEAN_OF_SYSTEMS and row["measure"] in measures]
-    sigmas = {row["sigma_s"]: {"sigma": f"sigma {row['sigma_s']:g} s", "median_iou": row["median_iou"]} for row in rows}
+    sigmas = {row["sigma_s"]: {"sigma_s": row["sigma_s"], "iou": f"IoU {row['median_iou']:.2f}"} for row in rows}
     marks = {"data": {"values": list(sigmas.values())}}
     text = {"type": "text", "angle": 300, "align": "left", "baseline": "middle", "dx": 5, "fontSize": 10}
-    x = channel("median_iou:Q", title="median IoU with the moments as given", scale={"zero": False, "padding": 14})
+    x = channel("sigma_s:Q", title="noise level sigma (s), with the median IoU of noisy and given moments")
     y = channel("rmse:Q", title=_rmse_title(measures, "mean RMSE of the systems' means"))
     return {
         "width": 400 if _bounded(measures[0]) else 260,
@@ -289,7 +290,7 @@ def _noise_lines(study: Study, measures: list[str]) -> Specification:
         "layer": [
             marks | {"mark": {"type": "rule", "color": "#bbbbbb", "strokeDash": [2, 2]}},
             # The text stands above the panel, where it crosses no line.
-            marks | {"mark": text | {"color": "#666666"}, "encoding": {"y": {"value": 0}, "text": channel("sigma:N")}},
+            marks | {"mark": text | {"color": "#666666"}, "encoding": {"y": {"value": 0}, "text": channel("iou:N")}},
             {
                 "data": {"values": rows},
                 "mark": {"type": "line", "point": {"size": 35, "filled": True}, "strokeWidth": 1.8},

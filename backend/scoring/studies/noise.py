@@ -4,11 +4,16 @@ A noisy test set treats every truth moment as if five people had marked it: its 
 medians of five drawn starts and ends. A system's error under a measure is the root mean square of its means on many
 noisy sets around its mean on the given truth.
 
-Source of `exp_length`: AxIoU (Togashi et al., CVPR 2022), section 6: start ~ N(t_s, sigma^2), length ~ Exp(mean = true
-length). Even without start noise, that model leaves a mean IoU of about .61 with the true moment. `gaussian_ends`
-therefore moves both ends by N(0, sigma^2) and nothing else. It is ours and in no paper.
+There are three noise models, all with start ~ N(t_s, sigma^2):
 
-Noisy moments stay within their video, end after they start, and are whole milliseconds, like annotations.
+- `exp_length`, the text of AxIoU (Togashi et al., CVPR 2022), section 6.4: length ~ Exp(mean = true length). Even
+  without start noise it leaves a mean IoU of about .61 with the true moment.
+- `shifted_length`, what the authors' published notebook computes, which reproduces Figure 7: length = true length +
+  Exp(mean = 1 s). It takes the medians of starts and lengths, and moments may leave their video.
+- `gaussian_ends`: both ends move by N(0, sigma^2), and nothing else. It is ours and in no paper.
+
+In the other two, noisy moments stay within their video, which the paper does not ask for. In all three they end after
+they start, and are whole milliseconds, like annotations.
 
 Closed forms give the effect of Gaussian noise in an IoU on R@1,theta and AxIoU@1. The observed IoU of the top moment is
 r_hat ~ N(r, gamma^2), not cut to [0, 1]. The true R@1,theta is 1{r >= theta}; it is observed as 1 with probability
@@ -17,7 +22,8 @@ p = P(r_hat >= theta) = Phi((r - theta) / gamma), so
     bias = p - 1{r >= theta}     variance = p (1 - p)     MSE = bias^2 + variance
 
 and MSE = 1 - p where theta <= r, p elsewhere. AxIoU@1 is r_hat itself: bias 0, variance = MSE = gamma^2.
-Source: AxIoU (Togashi et al., CVPR 2022), appendix, Figures 2 and 10, which write the threshold as >=.
+Source: AxIoU (Togashi et al., CVPR 2022), supplement, appendix C and Figure 2, which write the threshold as >=. (In the
+arXiv version this is Figure 10.)
 """
 
 import math
@@ -36,8 +42,14 @@ from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score
 from backend.scoring.studies.study import Cell, SystemValues, generator_of
 
-Noise = Literal["exp_length", "gaussian_ends"]
-NOISE_NAMES: dict[Noise, str] = {"exp_length": "exp_length", "gaussian_ends": "gaussian_ends (ours)"}
+Noise = Literal["exp_length", "shifted_length", "gaussian_ends"]
+NOISE_NAMES: dict[Noise, str] = {
+    "exp_length": "exp_length",
+    "shifted_length": "shifted_length (the authors' code)",
+    "gaussian_ends": "gaussian_ends (ours)",
+}
+SIGMAS_S = (1.0, 2.0, 3.0, 4.0)
+"""Noise levels of AxIoU's Figure 7."""
 SETS = 100
 DRAWS = 5
 MEAN_OF_SYSTEMS = "mean of systems"
@@ -48,9 +60,9 @@ _SHORTEST_MS = 10.0
 class NoiseModel:
     """A model of label noise: how the start and end of a truth moment are drawn.
 
-    `kind` is `exp_length` (AxIoU's model: normal start, exponential length) or `gaussian_ends` (both ends move by
-    normal noise). `sigma_s` is the standard deviation of a drawn boundary, in seconds. `draws` is the number of draws
-    of each boundary.
+    `kind` is `exp_length` (AxIoU's model: normal start, exponential length), `shifted_length` (its authors' code) or
+    `gaussian_ends` (both ends move by normal noise). `sigma_s` is the standard deviation of a drawn boundary, in
+    seconds. `draws` is the number of draws of each boundary.
     """
 
     kind: Noise
@@ -152,7 +164,9 @@ def noisy_scores(inputs: NoiseInputs, unit: NoisySet) -> NoisyScores:
         truth.start_s, truth.end_s, inputs.duration_s, unit.model, generator_of(unit.seed, unit.number)
     )
     settings = inputs.settings
-    key = prepare_truth(replace(truth, start_s=start_s, end_s=end_s), settings)
+    # Moments of `shifted_length` may begin before 0 s: let them overlap predictions as usual.
+    lenient = replace(settings, conventions=replace(settings.conventions, invalid="zero"))
+    key = prepare_truth(replace(truth, start_s=start_s, end_s=end_s), lenient)
     means = [score(key, prepare_run(run, key, settings), settings).values.mean(axis=1) for run in inputs.runs]
     near = np.median(iou_float64(truth.start_s, truth.end_s, start_s, end_s))
     return NoisyScores(np.array(means).T, float(near))
@@ -161,7 +175,7 @@ def noisy_scores(inputs: NoiseInputs, unit: NoisySet) -> NoisyScores:
 def noisy_spans(
     start_s: Floats, end_s: Floats, duration_s: Floats, model: NoiseModel, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Draw noisy starts and ends of N moments, in seconds, 0 <= start < end <= duration.
+    """Draw noisy starts and ends of N moments, in seconds, start < end, and within 0..duration unless `shifted_length`.
 
     Args:
         start_s: true starts, shape (N,).
@@ -172,14 +186,18 @@ def noisy_spans(
     """
     shape = (model.draws, len(start_s))
     starts = start_s + model.sigma_s * generator.standard_normal(shape)
+    start, first_ms = np.median(starts, axis=0), 0.0
     if model.kind == "exp_length":
-        ends = starts + (end_s - start_s) * generator.standard_exponential(shape)
+        end = np.median(starts + (end_s - start_s) * generator.standard_exponential(shape), axis=0)
+    elif model.kind == "shifted_length":
+        end = start + (end_s - start_s) + np.median(generator.standard_exponential(shape), axis=0)
+        duration_s, first_ms = np.full(len(start_s), np.inf), -np.inf
     else:
-        ends = end_s + model.sigma_s * generator.standard_normal(shape)
+        end = np.median(end_s + model.sigma_s * generator.standard_normal(shape), axis=0)
     # A video shorter than the shortest moment is taken to be as long as that moment.
     last_ms = np.maximum(np.floor(duration_s * 1000), _SHORTEST_MS)
-    start_ms = np.clip(np.rint(np.median(starts, axis=0) * 1000), 0, last_ms - _SHORTEST_MS)
-    end_ms = np.minimum(np.maximum(np.rint(np.median(ends, axis=0) * 1000), start_ms + _SHORTEST_MS), last_ms)
+    start_ms = np.clip(np.rint(start * 1000), first_ms, last_ms - _SHORTEST_MS)
+    end_ms = np.minimum(np.maximum(np.rint(end * 1000), start_ms + _SHORTEST_MS), last_ms)
     return start_ms / 1000, end_ms / 1000
 
 

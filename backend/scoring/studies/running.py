@@ -19,7 +19,7 @@ from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run
 from backend.scoring.plausibility import add_video_facts
-from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.presets import DEFAULT_MU, Options, Preset, Settings, settle
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
 from backend.scoring.studies import axioms, noise
 from backend.scoring.studies import stability as studies_stability
@@ -40,7 +40,8 @@ class StudyInputs:
     runs: Mapping[str, Path]
     videos: Path | None = None
     preset: Preset = "paper"
-    k: Iterable[SupportsIndex] = DEFAULT_K
+    k: Iterable[SupportsIndex] | None = None
+    """None: the cut-offs of the preset."""
     mu: Iterable[float] = DEFAULT_MU
     theta: Iterable[float] = DEFAULT_MU
     measures: Sequence[str] = ()
@@ -198,7 +199,7 @@ def noise_study(
     inputs: StudyInputs,
     *,
     kind: noise.Noise = "exp_length",
-    sigmas_s: Sequence[float] = (1.0,),
+    sigmas_s: Sequence[float] = noise.SIGMAS_S,
     sets: int = noise.SETS,
     seed: int = 0,
     where: Where = HERE,
@@ -207,8 +208,9 @@ def noise_study(
     """Compute how far imprecise boundaries in the truth move the systems' means, as a root mean square error (RMSE).
 
     Args:
-        inputs: the truth, the runs of the systems, and how to score them. Its video map gives the durations.
-        kind: the noise model, `exp_length` or `gaussian_ends`; see `NoiseModel`.
+        inputs: the truth, the runs of the systems, and how to score them. The truth or the video map has the durations
+            of videos, in which noisy moments stay; where both have one, the map's counts.
+        kind: the noise model, `exp_length`, `shifted_length` or `gaussian_ends`; see `NoiseModel`.
         sigmas_s: standard deviations of the noise, in seconds.
         sets: the number of noisy copies of the truth for each of these.
         seed: the seed of the random generator.
@@ -221,9 +223,9 @@ def noise_study(
         raise InputError.single("sigma", "give at least one, such as 1")
     scored = read_and_score(inputs)
     truth, warnings = scored.key.truth, list(scored.warnings)
-    known_s = {} if scored.videos is None else _durations_of(scored.videos)
+    known_s = truth.durations if scored.videos is None else {**truth.durations, **_durations_of(scored.videos)}
     unknown = sum(video not in known_s for video in truth.videos)
-    if unknown:
+    if unknown and kind != "shifted_length":
         warnings.append(
             f"the durations of {unknown} of the truth's {len(truth.videos)} videos are unknown (--videos gives them), "
             "so noisy moments may end after them"
@@ -294,8 +296,8 @@ def axioms_study(
 ) -> Study:
     """Test measures against the axioms INV-k and MON-k of the AxIoU paper, on all short lists of predictions.
 
-    INV-k: replacing a prediction by another does not change the value if neither is better than those before it. MON-k:
-    the value rises if the new one is better than the old one and all before it.
+    INV-k: replacing a prediction by a better one does not change the value if the best before it is as good. MON-k: the
+    value rises if the new one is better than the old one and all before it.
 
     For each broken axiom there is a shortest counterexample. `measures` defaults to all of the preset. `longest` is the
     largest number of predictions in a list.
@@ -324,15 +326,15 @@ def theory_study(
     thetas: Sequence[float] = DEFAULT_MU,
     gammas: Sequence[float] = (0.05, 0.1, 0.2),
     *,
-    over: noise.Over = "r",
-    rs: Sequence[float] = DEFAULT_MU,
+    over: noise.Over = "theta",
+    rs: Sequence[float] = (0.5,),
 ) -> Study:
     """Compute squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise in IoU, in closed form.
 
     R@1,theta is 1 if the first prediction's IoU is at least theta, otherwise 0. AxIoU@1 is this IoU itself.
 
-    `gammas` are the standard deviations of the noise. With `over="r"` there is a curve over the true IoU r for each of
-    `thetas`. Otherwise there is a curve over theta for each true IoU in `rs`.
+    `gammas` are the standard deviations of the noise. There is a curve over theta for each true IoU in `rs`; by default
+    this is Figure 2 of AxIoU's supplement. With `over="r"` there is a curve over the true IoU r for each of `thetas`.
     """
     name, levels = ("theta", thetas) if over == "r" else ("r", rs)
     lowest = "(0" if name == "theta" else "[0"

@@ -1,12 +1,14 @@
 """Measure stability: how well a measure agrees with itself about the order of systems on different sets of queries.
 
 For growing n, draw two sets of n queries, rank the systems on each by their means, and take Kendall's tau-b of the
-two rankings. Report its mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6
-and appendix. The two sets are disjoint while 2n does not exceed the number of queries. Beyond that, or on request, they
-are drawn independently of each other (each without replacement).
+two rankings. Report its mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6.3 and
+Figure 6. The two sets are disjoint while 2n does not exceed the number of queries. Beyond that, or on request, they
+are drawn independently of each other (each without replacement). The text of the paper compares two sets; its authors'
+code compares one with all queries (`whole`).
 
-Further studies come from the same section: the agreement of every two measures, the queries on which a measure ties all
-systems, and the models that a measure would select.
+Further studies come from the same paper: the agreement of every two measures (section 6.2, Figure 4), the queries on
+which a measure ties all systems (supplement, appendix B, Figure 1), and the models that a measure would select (section
+6.6, Figure 8).
 """
 
 from collections.abc import Sequence
@@ -37,7 +39,7 @@ def agreement(table: SystemValues) -> list[dict[str, Cell]]:
     return rows
 
 
-SubsetPairs = Literal["disjoint", "independent"]
+SubsetPairs = Literal["disjoint", "independent", "whole"]
 TRIALS = 5_000
 _CELLS = 500_000
 """Trials x queries of one unit of work."""
@@ -47,15 +49,14 @@ _CELLS = 500_000
 class Trials:
     """One job for a worker process: `count` times, draw two sets of `size` queries and compare the orders of systems.
 
-    `seed`, `size` and `number` determine its random numbers. The two sets have no query in common if `disjoint` is
-    true.
+    `seed`, `size` and `number` determine its random numbers. `pairs` says how the second set is drawn.
     """
 
     seed: int
     size: int
     number: int
     count: int
-    disjoint: bool
+    pairs: SubsetPairs
 
 
 def default_sizes(queries: int) -> list[int]:
@@ -91,8 +92,8 @@ def stability(
         table: the values of every system and query.
         sizes: the numbers of queries in a set.
         trials: the number of trials for each size.
-        subset_pairs: whether the two sets share no query (`disjoint`, if there are enough queries) or are
-            `independent`.
+        subset_pairs: whether the two sets share no query (`disjoint`, if there are enough queries), are
+            `independent`, or the second set is all queries (`whole`).
         seed: the seed of the random generator.
         where: where the trials are computed, for example in several processes.
         progress: called after each job with the number of finished jobs and their total.
@@ -100,7 +101,7 @@ def stability(
     queries = table.values.shape[2]
     step = max(1, _CELLS // queries)
     units = [
-        Trials(seed, size, number, count, subset_pairs == "disjoint" and 2 * size <= queries)
+        Trials(seed, size, number, count, "independent" if _too_few(subset_pairs, size, queries) else subset_pairs)
         for size in sizes
         for number, count in enumerate(chunks(trials, step))
     ]
@@ -115,7 +116,7 @@ def stability(
                 {
                     "measure": measure,
                     "size": size,
-                    "subset_pairs": "disjoint" if units[positions[0]].disjoint else "independent",
+                    "subset_pairs": units[positions[0]].pairs,
                     "trials": trials,
                     "undefined": len(tau) - len(defined),
                     "mean": float(defined.mean()) if len(defined) else None,
@@ -124,6 +125,11 @@ def stability(
                 }
             )
     return rows
+
+
+def _too_few(subset_pairs: SubsetPairs, size: int, queries: int) -> bool:
+    """Return whether there are too few queries for two disjoint sets of `size`, if these are wanted."""
+    return subset_pairs == "disjoint" and 2 * size > queries
 
 
 def self_agreement(values: Floats, trials: Trials) -> Floats:
@@ -137,8 +143,10 @@ def self_agreement(values: Floats, trials: Trials) -> Floats:
     numbers = np.tile(np.arange(queries), (trials.count, 1))
     shuffled = generator.permuted(numbers, axis=1)
     first = shuffled[:, : trials.size]
-    if trials.disjoint:
+    if trials.pairs == "disjoint":
         second = shuffled[:, trials.size : 2 * trials.size]
+    elif trials.pairs == "whole":
+        second = numbers
     else:
         second = generator.permuted(numbers, axis=1)[:, : trials.size]
     columns = values.reshape(-1, queries).T
@@ -146,7 +154,7 @@ def self_agreement(values: Floats, trials: Trials) -> Floats:
     for chosen in (first, second):
         member = np.zeros((trials.count, queries))
         np.put_along_axis(member, chosen, 1.0, axis=1)
-        means.append((member @ columns / trials.size).reshape(trials.count, measures, systems))
+        means.append((member @ columns / chosen.shape[1]).reshape(trials.count, measures, systems))
     return tau_b(*means).T
 
 

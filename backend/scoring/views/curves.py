@@ -78,8 +78,9 @@ def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
     """Return the runs sorted by one measure, with their means under it and under the others (AxIoU, Figure 5).
 
     `key`, such as `ndcg@20,0.5`, is the value that sorts; None takes the summary's main one (`focus`). Upper bounds are
-    left out. Every other measure is shown at the cut-off and threshold of `key` if possible, otherwise at its middle
-    ones. Runs with equal means stay in the given order. With fewer than two runs the list is empty.
+    left out. In preset `axiou` all other values are shown, as in that figure. Otherwise every other measure is shown at
+    the cut-off and threshold of `key` if possible, or else at its middle ones. Runs with equal means stay in the given
+    order. With fewer than two runs the list is empty.
     """
     first = _named_key(summary, key)
     runs = [run for run in summary["runs"] if first.key in run["measures"] and not run.get("upper_bound")]
@@ -130,10 +131,12 @@ def _named_key(summary: Mapping[str, Any], key: str | None) -> NamedKey:
 
 
 def _others(summary: Mapping[str, Any], first: NamedKey) -> list[NamedKey]:
-    """Return one key, such as `map@avg`, for every measure except that of `first`.
+    """Return one key, such as `map@avg`, for every measure except that of `first`; in preset `axiou` all other keys.
 
-    If possible, it has the cut-off and threshold of `first`.
+    If possible, a measure's key has the cut-off and threshold of `first`.
     """
+    if summary["preset"] == "axiou":
+        return [entry for entry in named_keys(summary, keys_of(summary)).values() if entry.key != first.key]
     families: dict[str, list[NamedKey]] = {}
     for entry in named_keys(summary, keys_of(summary)).values():
         families.setdefault(entry.measure.name, []).append(entry)

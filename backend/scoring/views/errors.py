@@ -9,6 +9,7 @@ from typing import Any
 from backend.core.messages import joined, said
 from backend.scoring.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
 from backend.scoring.matching.columns import grade_text
+from backend.scoring.pools.overconfidence import KEYS
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.table import Cell, Column, Table, label, named_keys, number, times
 
@@ -110,6 +111,11 @@ _NOTE = (
     "Pool: predictions in the query's pool, as in all other tables. A query may score higher in its pool, "
     "because other videos there contain positives too."
 )
+_MEAN = f"mean of {' and '.join(KEYS)}"
+_OVERCONFIDENCE = (
+    "The last line of a run shows its overconfidence in wrong videos, as MVMR's Figure 6. "
+    "The paper's drop in percent is the difference, in percentage points."
+)
 
 
 def pool_sentence(summary: Mapping[str, Any]) -> str:
@@ -122,7 +128,7 @@ def pool_sentence(summary: Mapping[str, Any]) -> str:
 def own_and_pool(summary: Mapping[str, Any]) -> Table:
     """Compare runs in each query's own video (VMR) and in its pool of videos (MVMR): a row for each run and measure.
 
-    Figure 6 of MVMR shows the same.
+    If they were computed, the last row of a run has the mean of R1@0.5 and R5@0.5, which Figure 6 of MVMR shows.
     """
     columns = (
         Column("run", "run", number=False),
@@ -130,13 +136,13 @@ def own_and_pool(summary: Mapping[str, Any]) -> Table:
         Column("own_video", OWN, "In the query's own video alone (VMR)."),
         Column("pool", POOL, "In the query's pool of videos (MVMR)."),
         Column("difference", "difference", "Pool minus own video."),
-        Column("ratio", "pool / own", "Pool divided by own video.", "%"),
+        Column("drop", "drop", "Own video minus pool, as a share of the own video.", "%"),
     )
     rows = []
     for run in summary["runs"]:
-        for key, alone in run["own_video"]["measures"].items():
-            pooled = run["measures"][key]
-            ratio = pooled / alone if alone > 0 else None
+        pairs = [(key, alone, run["measures"][key]) for key, alone in run["own_video"]["measures"].items()]
+        for key, alone, pooled in [*pairs, *_means(run)]:
+            drop = (alone - pooled) / alone if alone > 0 else None
             rows.append(
                 (
                     Cell(run["name"], label(run)),
@@ -144,17 +150,28 @@ def own_and_pool(summary: Mapping[str, Any]) -> Table:
                     Cell(alone, number(alone)),
                     Cell(pooled, number(pooled)),
                     Cell(pooled - alone, f"{pooled - alone:+.4f}"),
-                    Cell(ratio, "-" if ratio is None else f"{ratio:.1%}"),
+                    Cell(drop, "-" if drop is None else f"{drop:.1%}"),
                 )
             )
-    return Table(f"Own video and pool, preset {conventions(summary)}", columns, tuple(rows), (_NOTE,))
+    notes = (_NOTE, _OVERCONFIDENCE) if any(map(_means, summary["runs"])) else (_NOTE,)
+    return Table(f"Own video and pool, preset {conventions(summary)}", columns, tuple(rows), notes)
+
+
+def _means(run: Mapping[str, Any]) -> list[tuple[str, float, float]]:
+    """Return the mean of R1@0.5 and R5@0.5 of a run: its title, that in the own video and that in the pool.
+
+    The list is empty if they were not computed.
+    """
+    found = run.get("overconfidence")
+    return [(_MEAN, found["own_video"], found["pool"])] if found else []
 
 
 def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the data of a bar chart that compares scores in a query's own video with scores in its pool of videos.
 
     Each bar is a dict `{"run", "panel", "k", "setting", "value"}`. `panel` is the title that a measure's cut-offs
-    share, such as `R@K, IoU>=0.5`. `k` is empty if a measure has no cut-off. `setting` is `own video` or `pool`.
+    share, such as `R@K, IoU>=0.5`; the last is the mean of R1@0.5 and R5@0.5, as in Figure 6 of MVMR. `k` is empty if a
+    measure has no cut-off. `setting` is `own video` or `pool`.
     """
     names = named_keys(summary)
     rows = []
@@ -166,5 +183,10 @@ def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             rows += [
                 {"run": label(run), "panel": panel, "k": k, "setting": setting, "value": value}
                 for setting, value in ((OWN, alone), (POOL, run["measures"][key]))
+            ]
+        for panel, *values in _means(run):
+            rows += [
+                {"run": label(run), "panel": panel, "k": "", "setting": setting, "value": value}
+                for setting, value in zip((OWN, POOL), values, strict=True)
             ]
     return rows

@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.scoring.fates import FATES
 from backend.scoring.measure import Measure
+from backend.scoring.pools.overconfidence import KEYS
 from backend.scoring.upper_bound import run_label
 from backend.scoring.views.splits import Row, Summary, parts_of, rows_of, span_of, spread
 from backend.scoring.views.table import (
@@ -65,6 +66,8 @@ def paper(summary: Summary, shown: Shown = PLAIN, widest: int | None = None) -> 
     blocks = _figures(parts, widest) if "benchmark" in first else _measures(parts, shown, widest)
     if "own_video" in first["runs"][0]:
         blocks += _measures(parts, shown, widest, "own_video", ", own video")
+    if "overconfidence" in first["runs"][0]:
+        blocks += _apart(_overconfidence(parts, shown), widest)
     for by in first["runs"][0].get("by", ()):
         blocks += _apart(_groups(parts, by, shown), widest)
     if "errors" in first["runs"][0]:
@@ -224,6 +227,20 @@ def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Blo
 
 def _group_value(by: str, group: str, key: str) -> Callable[[Mapping[str, Any]], float | None]:
     return lambda run: run["by"][by]["groups"].get(group, {"measures": {}})["measures"].get(key)
+
+
+def _overconfidence(parts: Sequence[tuple[str, Summary]], shown: Shown) -> _Block:
+    """Return a table of the mean of R1@0.5 and R5@0.5 in the own video and in the pool, and the drop between them."""
+    title = f"mean of {' and '.join(KEYS)}"
+    columns: list[_Column] = []
+    for text, entry in (("own video", "own_video"), ("pool", "pool"), ("drop", "drop")):
+        heads, value = [Head(title, tex_text(title)), Head(text, tex_text(text))], _overconfidence_value(entry)
+        columns += _in_splits(heads, [split for split, _ in parts], value, shown.number, ranked=entry != "drop")
+    return title, columns
+
+
+def _overconfidence_value(entry: str) -> Callable[[Mapping[str, Any]], float | None]:
+    return lambda run: run["overconfidence"][entry]
 
 
 def _errors(parts: Sequence[tuple[str, Summary]]) -> _Block:

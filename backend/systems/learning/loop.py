@@ -1,108 +1,35 @@
-"""Train a model with a random seed, stop early by the NDCG of validation queries, and resume after any epoch.
+"""Train a model with a random seed, stop early by the NDCG of validation queries, and resume where training stopped.
 
 On a CPU, the same seed gives exactly the same weights, even if training was stopped and resumed. They may differ if
 torch uses another number of threads.
+
+The loop knows no system, only the interface `system.System`. A system may have several stages; each stage but the
+first starts from the best weights of the one before.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import torch
 from torch import Tensor
 
 from backend.core.errors import InputError, ProjectError
-from backend.core.progress import Progress
-from backend.core.reading import file_bytes
-from backend.scoring.evaluate import evaluate
-from backend.systems.learning import checkpoints, predicting
-from backend.systems.learning.checkpoints import Epoch, ModelCard, TrainingState
+from backend.core.progress import Progress, steps_of
+from backend.systems.learning import checkpoints, objective
+from backend.systems.learning.batches import batches, order_seed, stage_seed, step_seeds
+from backend.systems.learning.checkpoints import TrainingState, Validation
 from backend.systems.learning.config import Config
-from backend.systems.learning.material import (
-    AskedQueries,
-    Batch,
-    Clips,
-    Floats,
-    TrainingPairs,
-    batches,
-    fingerprint,
-    seeds_of,
-)
-from backend.systems.learning.network import (
-    LateInteraction,
-    hinge_loss,
-    nce_loss,
-    negatives_of,
-    span_loss,
-    video_scores,
-)
-from backend.systems.learning.rivals import Rivals, crocs_loss
-from backend.training import CroCsLoss
+from backend.systems.learning.objective import TrainingMaterial
+from backend.systems.learning.rivals import NegativeSampler
+from backend.systems.learning.schedule import is_evaluated, rate_factor
+from backend.systems.learning.system import Batch, Rivals, StagePlan, System
 
 STOPPING = "ndcg@20,0.5"
 """The key of the figure that early stopping compares."""
-_ANY_TIME = ("release", "features", "out", "embeddings", "seeds", "device")
-"""Settings that may change before training resumes, because the data itself is compared; the others may not."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainingMaterial:
-    """The data that training needs.
-
-    Vectors are float32 `(texts, dim)`.
-
-    Attributes:
-        clips: the frame features of all videos, averaged over clips (short pieces of equal length).
-        pairs: the training pairs of a query and a moment.
-        vectors: the vectors of the training queries.
-        val: the validation queries.
-        val_vectors: the vectors of the validation queries.
-        frames: the identity of the frame features: their encoder and rate.
-        sentences: the identity of the sentence encoder.
-        rivals: videos and queries that are similar but do not match, for the loss `crocs`; None for other losses.
-        rival_vectors: the vectors of the queries in `rivals`.
-    """
-
-    clips: Clips
-    pairs: TrainingPairs
-    vectors: Floats
-    val: AskedQueries
-    val_vectors: Floats
-    frames: str
-    sentences: str
-    rivals: Rivals | None = None
-    rival_vectors: Floats | None = None
-
-    def longest(self, config: Config) -> int:
-        """Return the most clips (short pieces of a video) that a predicted moment may have.
-
-        The limit comes from the setting `predict.longest_s`, or without one from the longest training moment.
-        """
-        if config.predict.longest_s is not None:
-            return max(1, math.ceil(config.predict.longest_s / self.clips.clip_s - 1e-6))
-        return int((self.pairs.last - self.pairs.first).max()) + 1
-
-    def fingerprint(self, config: Config) -> str:
-        """Return a hash of all settings and data that affect the weights or the choice of the best epoch.
-
-        The seed is not part of it. Training resumes only if the hash is unchanged.
-        """
-        settings = msgspec.to_builtins(config)
-        for name in _ANY_TIME:
-            settings.pop(name)
-        for name in ("epochs", "patience"):  # they only say how far to go
-            settings["training"].pop(name)
-        (settings["negatives"] or {}).pop("folder", None)
-        pairs = (self.pairs.query, self.pairs.video, self.pairs.first, self.pairs.last, self.pairs.weight)
-        arrays = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts, self.clips.durations_s)
-        rivals = self.rivals.fingerprint() if self.rivals else ""
-        truth = np.frombuffer(file_bytes(Path(self.val.file)), dtype=np.uint8)
-        described = msgspec.json.encode((settings, self.clips.videos)).decode()
-        return fingerprint(described, *arrays, *pairs, rivals, truth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +39,20 @@ class SeedReport:
     Attributes:
         folder: the folder with its files.
         seed: the seed.
-        epochs: the number of finished epochs.
-        best: the number of the epoch with the best NDCG on the validation queries, from 1.
-        ndcg: the mean NDCG of the validation queries in this epoch.
-        resumed: the epoch after which this call continued; 0 for a fresh start.
-        stopped_early: whether training stopped before the last configured epoch.
+        epochs: the number of epochs done in all stages, such as 2.5.
+        best: the number of epochs done at the evaluation with the best NDCG on the validation queries, of the last
+            stage.
+        ndcg: the mean NDCG of the validation queries at this evaluation.
+        resumed: the number of epochs done before this call; 0 for a fresh start.
+        stopped_early: whether a stage stopped before its last configured epoch.
     """
 
     folder: Path
     seed: int
-    epochs: int
-    best: int
+    epochs: float
+    best: float
     ndcg: float
-    resumed: int
+    resumed: float
     stopped_early: bool
 
 
@@ -165,7 +93,7 @@ def train(
         material: the data for these settings.
         seed: the random seed of initial weights, order, dropout and negatives.
         device: the device to compute on.
-        progress: called with (name of the step, batches done, batches of all epochs).
+        progress: called with (name of the work, steps done, steps of all epochs).
 
     Raises:
         ProjectError: the seed's folder has files that training did not make, or a training with other data or settings,
@@ -191,39 +119,45 @@ def _train(
         fault = "was trained with other settings, or other data"
         raise ProjectError(f"{folder} {fault}: name another folder `out`, or restore both to go on")
     checkpoints.write_settings(folder, config)
+    state = stored[0] if stored else TrainingState(made_of)
     with repeatable(seed):
-        network = LateInteraction(_card(config, material, seed, None).shape).to(device)
-        options = config.training
-        optimiser = torch.optim.AdamW(network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
-        epochs: list[Epoch] = []
-        if stored:
-            checkpoints.restore(network, optimiser, stored[1])
-            epochs = list(stored[0].epochs)
-        resumed = len(epochs)
-        while not _done(config, epochs):
-            epochs.append(_epoch(config, material, network, optimiser, seed, len(epochs) + 1, progress))
-            best = best_of(epochs)
-            if best is epochs[-1]:
-                checkpoints.write_best(folder, network, _card(config, material, seed, best))
-            checkpoints.write_table(folder, epochs)
-            checkpoints.write_last(folder, network, optimiser, TrainingState(made_of, tuple(epochs)))
-    best = best_of(epochs)
-    if resumed < len(epochs) or not (folder / checkpoints.PICTURES[-1]).exists():
-        checkpoints.write_pictures(folder, epochs, STOPPING, best.epoch)
-    early = len(epochs) < config.training.epochs
-    return SeedReport(folder, seed, len(epochs), best.epoch, best.figures[STOPPING], resumed, early)
+        network = objective.network_of(config.system, material.sizes, config.model, config.loss).to(device)
+        plans = network.stage_plans()
+        before = _epochs(config, material, plans, state)
+        if config.training.compile:
+            compile_encoders(network)
+        while True:
+            stage = _Stage(config, material, network, plans[state.stage - 1], seed, state.stage)
+            state = stage.run(state, stored[1] if stored else None, progress)
+            if state.stage == len(plans):
+                break
+            checkpoints.keep_best_of(folder, state.stage)
+            state, stored = msgspec.structs.replace(state, stage=state.stage + 1, step=0, sums={}, pairs=0), None
+    best, done = best_of(state.of_stage), _epochs(config, material, plans, state)
+    if before < done or not (folder / checkpoints.PICTURES[-1]).exists():
+        checkpoints.write_pictures(folder, state.evaluations, STOPPING, best.epoch)
+    stopped_early = done < config.epochs * len(plans)
+    return SeedReport(folder, seed, done, best.epoch, best.figures[STOPPING], before, stopped_early)
 
 
-def best_of(epochs: list[Epoch]) -> Epoch:
-    """Return the epoch with the best NDCG on the validation queries; the first one if several are equal."""
-    return max(epochs, key=lambda epoch: (epoch.figures[STOPPING], -epoch.epoch))
+def _epochs(config: Config, material: TrainingMaterial, plans: Sequence[StagePlan], state: TrainingState) -> float:
+    """Return the number of epochs done in all stages."""
+    return state.epochs_before + state.step / _epoch_steps(config, material, plans[state.stage - 1])
 
 
-def _done(config: Config, epochs: list[Epoch]) -> bool:
-    if not epochs:
-        return False
-    waited = len(epochs) - best_of(epochs).epoch
-    return len(epochs) >= config.training.epochs or waited >= config.training.patience
+def _epoch_steps(config: Config, material: TrainingMaterial, plan: StagePlan) -> int:
+    return math.ceil(len(material.pairs) / (plan.batch or config.training.batch))
+
+
+def compile_encoders(network: System) -> None:
+    """Let torch.compile translate the encoders of videos and queries when they are first called."""
+    for name in ("encode_videos", "encode_queries"):
+        setattr(network, name, torch.compile(getattr(network, name), dynamic=True))
+
+
+def best_of(evaluations: Sequence[Validation]) -> Validation:
+    """Return the evaluation with the best NDCG on the validation queries; the first one if several are equal."""
+    return max(evaluations, key=lambda one: (one.figures[STOPPING], -one.epoch))
 
 
 @contextmanager
@@ -239,94 +173,129 @@ def repeatable(seed: int) -> Iterator[None]:
             torch.set_deterministic_debug_mode(before)
 
 
-def _epoch(
-    config: Config,
-    material: TrainingMaterial,
-    network: LateInteraction,
-    optimiser: torch.optim.Optimizer,
-    seed: int,
-    epoch: int,
-    progress: Progress | None,
-) -> Epoch:
-    order, dropout, draws = seeds_of(seed, epoch)
-    torch.manual_seed(dropout)
-    generator = torch.Generator().manual_seed(draws)
-    network.train()
-    device = next(network.parameters()).device
-    size = config.training.batch
-    steps = math.ceil(len(material.pairs) / size)
-    sums = torch.zeros(3, dtype=torch.float64)
-    every = batches(material.pairs, material.clips, material.vectors, size, order, device)
-    for done, batch in enumerate(every, start=1):
-        losses = loss_of(config, material, network, batch, generator)
-        optimiser.zero_grad()
-        losses[0].backward()  # type: ignore[no-untyped-call]  # torch has no types there
-        optimiser.step()
-        sums += torch.stack(losses).detach().double().cpu() * len(batch.numbers)
-        if progress:
-            progress(f"training, seed {seed}", (epoch - 1) * steps + done, config.training.epochs * steps)
-    loss, span, video = (sums / len(material.pairs)).tolist()
-    if not math.isfinite(loss):
-        fault = "losses are no longer finite: lower `training.learning_rate`"
-        raise InputError.single(folder_of(config, seed), f"epoch {epoch}: {fault}")
-    return Epoch(epoch, loss, span, video, figures(config, material, network))
+class _Stage:
+    """One stage of training: from its first weights, or from where it was stopped, to its end."""
 
+    def __init__(
+        self, config: Config, material: TrainingMaterial, network: System, plan: StagePlan, seed: int, stage: int
+    ) -> None:
+        self.config, self.material, self.network, self.plan = config, material, network, plan
+        self.seed, self.stage, self.folder = seed, stage, folder_of(config, seed)
+        self.draws = stage_seed(seed, stage)
+        self.batch = plan.batch or config.training.batch
+        self.epoch_steps = _epoch_steps(config, material, plan)
+        self.steps = config.epochs * self.epoch_steps
+        self.device = next(network.parameters()).device
+        self.hard: NegativeSampler | None = None
 
-def loss_of(
-    config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return three scalars: the loss of a batch, its part for the place of the moment, and its part for the video.
+    def run(
+        self, state: TrainingState, stored: Mapping[str, Tensor] | None, progress: Progress | None
+    ) -> TrainingState:
+        """Train to the end of the stage, and return the last state.
 
-    The span loss rates where in its video a moment is found, the video loss which video is chosen. The loss is the
-    video loss plus `config.loss.span` times the span loss. Both parts are means over the pairs of the batch, weighted
-    by the pairs' weights; the video loss `crocs` has no weights.
-    """
-    options = config.loss
-    queries, videos = network.queries(batch.vectors), network.videos(batch.clips, batch.mask)
-    logits = network.span_logits(queries.location, videos.location, batch.mask)
-    span = (batch.weight * span_loss(*logits, batch.first, batch.last)).mean()
-    if options.video == "crocs":
-        if material.rivals is None or material.rival_vectors is None or config.negatives is None:
-            raise ValueError("crocs needs negatives")
-        count = config.negatives.count
-        drawn = material.rivals.draw(batch, count, generator, masked=options.mask_positives)
-        loss = CroCsLoss(options.temperature, options.margin)
-        video = crocs_loss(loss, network, batch, drawn, material.clips, material.rival_vectors, queries, videos)
-    else:
-        scores = video_scores(queries, videos)
-        negatives = negatives_of(batch.positives, masked=options.mask_positives)
-        each = (
-            nce_loss(scores, negatives, options.temperature)
-            if options.video == "nce"
-            else hinge_loss(scores, negatives, options.margin)
+        Args:
+            state: the state to continue from.
+            stored: the tensors of that state, to continue a stage that was stopped; None to begin it.
+            progress: called with (name of the work, steps done, steps of all epochs).
+        """
+        options = self.config.training
+        if self.stage > 1:
+            _, weights = checkpoints.read_best(self.folder, self.stage - 1)
+            checkpoints.load_weights(self.network, weights, self.folder)
+        done = self._done(state)
+        if not done and (self.plan.hard_videos or self.plan.hard_queries):
+            scoring = steps_of(progress, f"scoring negatives, seed {self.seed}")
+            self.hard = objective.hard_sampler(self.network, self.material, scoring)
+        optimiser = torch.optim.AdamW(
+            self.network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay
         )
-        video = (batch.weight * each).mean()
-    return options.span * span + video, span, video
+        if stored:
+            checkpoints.restore(self.network, optimiser, stored)
+        elif self.stage > 1:  # from here on, the best weights are those of this stage
+            checkpoints.write_last(self.folder, self.network, optimiser, state)
+        while not self._done(state):
+            state = self._rest_of_epoch(optimiser, state, progress)
+        return state
+
+    def _done(self, state: TrainingState) -> bool:
+        evaluations = state.of_stage
+        if not evaluations:
+            return False
+        waited = len(evaluations) - 1 - evaluations.index(best_of(evaluations))
+        return state.step >= self.steps or waited >= self.config.training.patience
+
+    def _rest_of_epoch(
+        self, optimiser: torch.optim.Optimizer, state: TrainingState, progress: Progress | None
+    ) -> TrainingState:
+        """Train to the end of an epoch, or until the stage stops early, and return the new state.
+
+        The state is saved after each evaluation and at the end of the epoch.
+        """
+        config, material, options = self.config, self.material, self.config.training
+        epoch, skip = divmod(state.step, self.epoch_steps)
+        self.network.epoch = epoch + 1
+        sums, pairs, step = dict(state.sums), state.pairs, state.step
+        order = order_seed(self.draws, epoch + 1)
+        running: Tensor | None = None
+        for batch in batches(
+            material.pairs, material.clips, material.queries, self.batch, order, self.device, skip=skip
+        ):
+            for group in optimiser.param_groups:
+                factor = self.plan.learning_rate * rate_factor(step, self.steps, options.warmup)
+                group["lr"] = options.learning_rate * factor
+            losses = self._step(optimiser, batch, step_seeds(self.draws, step))
+            if running is None:
+                running = torch.tensor([sums.get(name, 0.0) for name in losses], dtype=torch.float64)
+            running += torch.stack(list(losses.values())).double().cpu() * len(batch.numbers)
+            pairs += len(batch.numbers)
+            step += 1
+            if progress:
+                progress(f"training, seed {self.seed}", step, self.steps)
+            evaluated = is_evaluated(step, self.steps, self.epoch_steps, config.evaluate_every)
+            if not evaluated and step % self.epoch_steps:
+                continue
+            sums = dict(zip(losses, running.tolist(), strict=True))
+            if not math.isfinite(sums["loss"]):
+                fault = "losses are no longer finite: lower `training.learning_rate`"
+                raise InputError.single(self.folder, f"epoch {epoch + 1}: {fault}")
+            evaluations = state.evaluations
+            if evaluated:
+                means = {name: total / pairs for name, total in sums.items()}
+                evaluations = (*evaluations, self._validated(state.epochs_before + step / self.epoch_steps, means))
+                sums, pairs, running = {}, 0, None
+            state = TrainingState(state.fingerprint, step, sums, pairs, evaluations, self.stage)
+            if evaluated and best_of(state.of_stage) is evaluations[-1]:
+                best = evaluations[-1]
+                card = objective.card_of(config, material, self.seed, best.epoch, best.figures[STOPPING])
+                checkpoints.write_best(self.folder, self.network, card)
+            if evaluated:
+                checkpoints.write_table(self.folder, evaluations)
+            checkpoints.write_last(self.folder, self.network, optimiser, state)
+            if self._done(state):
+                break
+        return state
+
+    def _validated(self, epoch: float, losses: dict[str, float]) -> Validation:
+        figures = objective.figures(self.config, self.material, self.network)
+        return Validation(epoch, losses, figures, self.stage)
+
+    def _step(self, optimiser: torch.optim.Optimizer, batch: Batch, seeds: tuple[int, int]) -> dict[str, Tensor]:
+        """Update the weights by one batch, and return its losses; `seeds` are those of dropout and of negatives."""
+        dropout, draws = seeds
+        self.network.train()
+        torch.manual_seed(dropout)
+        generator = torch.Generator().manual_seed(draws)
+        rivals = objective.negatives_of(
+            self.config, self.material, self.network, self.plan, self.hard, batch, generator
+        )
+        losses = losses_of(self.network, batch, rivals, self.config.training.precision)
+        optimiser.zero_grad()
+        losses["loss"].backward()  # type: ignore[no-untyped-call]  # torch has no types there
+        optimiser.step()
+        return {name: loss.detach() for name, loss in losses.items()}
 
 
-def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
-    """Return the mean NDCG@20 of the validation queries by IoU threshold, under keys such as `ndcg@20,0.5`.
-
-    `reelrank evaluate` gives the same values.
-    """
-    val = material.val
-    run = predicting.predict(
-        network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)
-    )
-    scores = evaluate(val.file, run, k=20, measures="ndcg")
-    return dict(scores.mean)
-
-
-def _card(config: Config, material: TrainingMaterial, seed: int, best: Epoch | None) -> ModelCard:
-    return ModelCard(
-        config.model,
-        config.predict,
-        seed,
-        best.epoch if best else 0,
-        best.figures[STOPPING] if best else 0.0,
-        material.clips.rows.shape[1],
-        material.vectors.shape[1],
-        material.longest(config),
-        material.frames,
-        material.sentences,
-    )
+def losses_of(network: System, batch: Batch, rivals: Rivals | None, precision: str) -> dict[str, Tensor]:
+    """Return the losses of a batch, computed in "fp32", or in "bf16" where torch's autocast takes bfloat16."""
+    with torch.autocast(batch.clips.device.type, dtype=torch.bfloat16, enabled=precision == "bf16"):
+        return network.losses(batch, rivals)

@@ -38,6 +38,20 @@ def diagonals(clips: int, pooling: Sequence[int]) -> Iterator[tuple[int, int, Te
             yield (3, 2, rows, rows + offset) if opens else (2, 1, rows, rows + offset)
 
 
+def map_faults(clips: int, pool: int, pooling: Sequence[int], kernel: int, layers: int) -> list[str]:
+    """Return what is wrong with the options of a map with N = clips / pool rows, one message for each fault."""
+    found = []
+    longest = 1 + sum(count * 2**group for group, count in enumerate(pooling))
+    if clips % pool:
+        found.append(f"field `model.pool` is {pool}: it has to divide `model.clips`, {clips}")
+    elif longest > clips // pool:
+        short = f"but a video has {clips // pool}: shorten it"
+        found.append(f"field `model.pooling` asks for moments of {longest} clips, {short}")
+    if (kernel - 1) * layers % 2:
+        found.append(f"field `model.kernel` is {kernel}: make it odd, or the number of `model.layers` even")
+    return found
+
+
 def valid_cells(clips: int, pooling: Sequence[int]) -> Tensor:
     """Return which cells hold a moment, bool `(N, N)`; the diagonal always does."""
     valid = torch.eye(clips, dtype=torch.bool)
@@ -76,8 +90,6 @@ class MapConvolutions(nn.Module):
 
     def __init__(self, inputs: int, hidden: int, kernel: int, layers: int, valid: Tensor) -> None:
         super().__init__()
-        if (kernel - 1) * layers % 2:
-            raise ValueError(f"{layers} layers of a kernel of {kernel} cannot be padded evenly: make one of them odd")
         padding = (kernel - 1) * layers // 2
         self.convolutions = nn.ModuleList(
             nn.Conv2d(hidden if n else inputs, hidden, kernel, padding=0 if n else padding) for n in range(layers)

@@ -40,9 +40,7 @@ def plain_values(moments, rows, options):
         padded = (r + [0] * k)[:k]
         gains = [float(x) if options["gain"] == "linear" else 2.0 ** float(x) - 1 for x in padded]
         values[f"dcg@{k}"] = math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
-        reading = [math.prod(1 - float(x) for x in padded[:j]) for j in range(k)]
-        stops = [left * float(x) for left, x in zip(reading, padded, strict=True)]
-        values[f"ncxiou@{k}"] = math.fsum(p * float(max(padded[: j + 1])) for j, p in enumerate(stops))
+        values[f"ncxiou@{k}"] = math.fsum(float(max(padded[: j + 1])) / k for j in range(k))
         values[f"axiou@{k}"] = float(sum(Fraction(max(padded[:j])) for j in range(1, k + 1)) / k)
         for theta in THETA:
             level = Fraction(repr(theta)) if exact == "exact" else theta

@@ -63,6 +63,12 @@ def test_where_people_stop_at_every_rank_alike_it_is_axiou(given_data):
         assert listed[query]["ncxiou@3"] == pytest.approx(row["axiou@3"], abs=1e-12)
 
 
+def test_by_default_people_stop_at_every_rank_alike():
+    """AxIoU, section 4.1: K = 3 and IoUs .2, .6, .4 give (.2 + .6 + .6) / 3. ERR is only its future work."""
+    assert of_ends(2, 6, 4) == of_ends(2, 6, 4, abandonment="uniform") == pytest.approx(1.4 / 3)
+    assert of_ends(2, 6, 4, abandonment="err") == pytest.approx(0.4048)
+
+
 def test_who_stops_at_the_first_rank_alone_has_miou():
     assert of_ends(4, 9, abandonment=[1]) == 0.4
 
@@ -70,8 +76,8 @@ def test_who_stops_at_the_first_rank_alone_has_miou():
 def test_the_err_style_breaks_both_axioms_and_a_fixed_abandonment_none():
     """A redundant prediction at rank 2, and a better one at rank 1."""
     redundant, better = ((5, 1), (5, 5)), ((1, 10), (5, 10))
-    assert [of_ends(*ends) for ends in redundant] == pytest.approx([0.275, 0.375])
-    assert [of_ends(*ends) for ends in better] == pytest.approx([0.91, 0.75])
+    assert [of_ends(*ends, abandonment="err") for ends in redundant] == pytest.approx([0.275, 0.375])
+    assert [of_ends(*ends, abandonment="err") for ends in better] == pytest.approx([0.91, 0.75])
     assert math.isclose(*(of_ends(*ends, abandonment=[0.6, 0.4]) for ends in redundant))
     before, after = (of_ends(*ends, abandonment=[0.6, 0.4]) for ends in better)
     assert before < after
@@ -80,8 +86,8 @@ def test_the_err_style_breaks_both_axioms_and_a_fixed_abandonment_none():
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("rbp", "'rbp' is neither err nor uniform nor probabilities such as 0.5,0.3,0.2"),
-        (0.5, "0.5 is neither err nor uniform"),
+        ("rbp", "'rbp' is neither uniform nor err nor probabilities such as 0.5,0.3,0.2"),
+        (0.5, "0.5 is neither uniform nor err"),
         ([0.5, -0.1], "contains a value that is not a probability"),
         ([], "contains a value that is not a probability"),
         ("0.5,nan", "contains a value that is not a probability"),

@@ -220,6 +220,7 @@ def test_own_video_and_pool_stand_side_by_side(pools_path: Path) -> None:
     summary = score_files(None, [run], pool=PoolFile(pools_path, own_video=True)).summary()
     (found,) = summary["runs"]
     pools = parse_pools(POOLS_TEXT.encode(), "pools.json")
+    means = {}
     for own, measures in ((False, found["measures"]), (True, found["own_video"]["measures"])):
         each = [
             plain_values(plain_narrow(RUN[query.query_id], query, own=own), moments_of(query, own=own))
@@ -227,6 +228,11 @@ def test_own_video_and_pool_stand_side_by_side(pools_path: Path) -> None:
         ]
         for key in ("recall@1,0.5", "recall@5,0.7", "axiou@5", "ndcg@5,0.7", "ndcg@1,0.5"):
             assert measures[key] == pytest.approx(sum(values[key] for values in each) / 2, abs=1e-12)
+        means[own] = sum(values[key] for values in each for key in ("recall@1,0.5", "recall@5,0.5")) / 4
+    drop = means[True] - means[False]
+    expected = {"own_video": means[True], "pool": means[False], "drop": drop, "relative_drop": drop / means[True]}
+    assert found["overconfidence"] == pytest.approx(expected, abs=1e-12)
+    assert drop > 0
     # In its own video the second query has [9, 11] of [9, 12] first; in the pool a distractor stands before it.
     assert (found["own_video"]["measures"]["recall@1,0.5"], found["measures"]["recall@1,0.5"]) == (1.0, 0.5)
     assert found["own_video"]["counted"] == 2

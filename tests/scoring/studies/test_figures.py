@@ -43,13 +43,13 @@ def noise_of(measures: list[str], sigmas: list[float]) -> Study:
     return Study("noise", {"preset": "paper"}, rows, [])
 
 
-def test_noise_of_several_sigmas_is_lines_over_the_median_iou_and_dcg_has_its_own_axis() -> None:
+def test_noise_of_several_sigmas_is_lines_over_sigma_and_dcg_has_its_own_axis() -> None:
     figure = draw(noise_of([*MANY, "dcg@10"], [0.5, 1.0]))
     bounded, dcg = panels(figure)
     assert measures_of(bounded) == set(MANY)
     assert measures_of(dcg) == {"dcg@10"}
     (lines,) = [layer for layer in bounded["layer"] if "strokeDash" in layer.get("encoding", {})]
-    assert bounded["encoding"]["x"]["field"] == "median_iou"
+    assert bounded["encoding"]["x"]["field"] == "sigma_s"
     assert {row["system"] for row in lines["data"]["values"]} == {MEAN_OF_SYSTEMS}
     assert "not in 0..1" in str(dcg["layer"][-1]["encoding"]["y"]["title"])
     # One legend: every panel names all measures in one order, with one look each.

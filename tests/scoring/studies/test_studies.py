@@ -97,7 +97,7 @@ def test_stability_does_not_depend_on_the_number_of_jobs(monkeypatch: pytest.Mon
 
 
 def test_units_of_one_size_do_not_repeat_each_other() -> None:
-    first, second = (stability.self_agreement(TABLE.values, stability.Trials(0, 4, n, 30, True)) for n in (0, 1))
+    first, second = (stability.self_agreement(TABLE.values, stability.Trials(0, 4, n, 30, "disjoint")) for n in (0, 1))
     assert not np.array_equal(first, second, equal_nan=True)
 
 

@@ -73,6 +73,9 @@ def test_runs_stand_in_the_order_of_one_measure_and_each_other_measure_is_there_
     assert not any(step.ahead for step in found[0].steps)
     assert orders(summary(values), "axiou@1")[0].key == "axiou@1"
     assert orders(summary(drawn(1))) == []
+    # AxIoU's Figure 5 has every measure.
+    every = orders(summary(values) | {"preset": "axiou"})
+    assert [one.key for one in every] == ["ndcg@10,0.5", *(key for key in values["run 0"] if key != "ndcg@10,0.5")]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=7))

@@ -166,7 +166,7 @@ def test_every_measure_says_whether_iou_must_reach_or_exceed() -> None:
     assert titles["ndcg"] == "NDCG@10, IoU>=0.5"
     assert titles["recall"] == "R@10, IoU>=0.5"
     assert titles["recall_gt"] == "R@10, IoU>0.5 (AxIoU eq. 1)"
-    assert titles["axiou_ap"] == "AP@10, IoU>0.5 (AxIoU eq. 4)"
+    assert titles["axiou_ap"] == "AP@10, IoU>0.5 (AxIoU suppl. eq. 4)"
     assert titles["map"] == "mAP, IoU>=0.5 (interpolated)"
     assert family.MEASURES["map"].title(threshold="avg") == "mAP, IoU>=0.5:0.05:0.95 (interpolated)"
     assert titles["trec_ap"] == "AP@10, IoU>=0.5 (trec_eval)"

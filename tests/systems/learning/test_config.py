@@ -18,7 +18,18 @@ def read(folder: Path, text: str) -> Config:
 def test_paths_count_from_the_folder_of_the_file(tmp_path: Path) -> None:
     found = read(tmp_path, WHOLE)
     assert (found.release, found.features) == (str(tmp_path / "release-1"), "/data/frames.h5")
-    assert (found.top, found.seeds, found.loss.video) == (20, (0,), "nce")
+    assert (found.top, found.seeds, found.loss.video, found.loss.positives) == (20, (0,), "nce", "top")
+
+
+def test_the_schedule_is_the_papers_unless_it_is_set(tmp_path: Path) -> None:
+    """TVR-Ranking, appendix C.1."""
+    options = read(tmp_path, WHOLE).training
+    assert (options.learning_rate, options.warmup, options.patience) == (1e-4, 0.01, 10)
+    for top, epochs, every in ((1, 4000, 20), (20, 200, 1), (40, 100, 0.5)):
+        found = read(tmp_path, f"{WHOLE}top = {top}")
+        assert (found.epochs, found.evaluate_every) == (epochs, every)
+    found = read(tmp_path, f"{WHOLE}top = 1\n[training]\nepochs = 7\nevaluate_every = 0.25")
+    assert (found.epochs, found.evaluate_every) == (7, 0.25)
 
 
 @pytest.mark.parametrize(
@@ -34,10 +45,21 @@ def test_paths_count_from_the_folder_of_the_file(tmp_path: Path) -> None:
         ("[training]\nlearning_rate = 0", "field `training.learning_rate`"),
         ("[training]\nepoch = 3", "unknown field `epoch`"),
         ("[model]\nhidden = 30\nheads = 4", "field `model.hidden` is 30"),
+        ("[training]\nevaluate_every = 0", "field `training.evaluate_every`"),
+        ("[training]\nwarmup = 1", "field `training.warmup`"),
         ('[loss]\nvideo = "triplet"', "field `loss.video`"),
+        ('[loss]\npositives = "all"', "field `loss.positives`"),
+        ("[loss]\nmask_positives = false", 'write `positives = "own"` in its place'),
+        ("[loss]\nmask_positives = true", "field `loss.mask_positives` is no longer read: take it out"),
         ('[loss]\nvideo = "crocs"', "add the table [negatives]"),
         ('[negatives]\nfolder = "negatives"', "table [negatives] is for `loss.video` crocs, not nce"),
         ("[predict]\nnms = 1.5", "field `predict.nms`"),
+        ("[predict]\nalpha = 3", "field `predict.alpha` has moved: write `alpha` in the table [model]"),
+        ("[training]\nprecision = 'fp16'", "field `training.precision`"),
+        ("subtitle_rate = 1", "field `subtitle_rate` is for a file of `subtitles`"),
+        ("system = 'none'", "there is no system 'none': the systems are late"),
+        ("preset = 'tvr'", "system late has no preset 'tvr': its presets are none"),
+        ("[loss]\nspans = 1", "unknown field `spans` in field `loss`"),
         ("top = ", "is not TOML"),
     ],
 )
@@ -45,6 +67,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InputError) as refusal:
         read(tmp_path, WHOLE + text)
     assert told in str(refusal.value)
+    assert ("is not TOML" in str(refusal.value)) == (text == "top = ")
     assert str(refusal.value).startswith(str(tmp_path / "train.toml"))
 
 

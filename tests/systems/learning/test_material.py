@@ -93,15 +93,16 @@ def test_moments_become_the_clips_that_they_touch() -> None:
     assert list(zip(found.first.tolist(), found.last.tolist(), strict=True)) == [(0, 0), (0, 2), (2, 2), (3, 4), (4, 4)]
 
 
-def test_positives_are_all_videos_of_a_query_and_weights_similarities() -> None:
+def test_positives_are_all_videos_of_a_query_and_weights_similarities_within_0_and_1() -> None:
+    """TVR-Ranking, appendix C.1: similarities range from 0.0 to 1.0. Cosines do not."""
     found = pairs_of(
         TrainingPair(1, 0, "w", 0, 1, 0.9),
         TrainingPair(1, 0, "v", 0, 1, -0.2),
-        TrainingPair(2, 1, "w", 0, 1, 0.5),
+        TrainingPair(2, 1, "w", 0, 1, 1.0000001),
         TrainingPair(2, 1, "w", 3, 4, 0.4),
     )
     assert [one.tolist() for one in found.positives] == [[0, 1], [1]]
-    assert found.weight.tolist() == pytest.approx([0.9, 0.0, 0.5, 0.4])
+    assert found.weight.tolist() == np.array([0.9, 0.0, 1.0, 0.4], dtype=np.float32).tolist()
     assert pairs_of(TrainingPair(1, 0, "v", 0, 1, None), weighted=False).weight.tolist() == [1.0]
 
 

@@ -46,6 +46,26 @@ def test_moments_longer_than_the_video_are_refused() -> None:
         list(diagonals(8, (8,)))
 
 
+@pytest.mark.parametrize(
+    ("model", "loss", "message"),
+    [
+        ({"pool": 3}, {}, "field `model.pool` is 3: it has to divide `model.clips`, 16"),
+        ({"pooling": (8,)}, {}, "field `model.pooling` asks for moments of 9 clips, but a video has 8: shorten it"),
+        (
+            {"kernel": 4, "layers": 1},
+            {},
+            "field `model.kernel` is 4: make it odd, or the number of `model.layers` even",
+        ),
+        ({}, {"min_iou": 0.9, "max_iou": 0.9}, "field `loss.min_iou` is 0.9: it has to be below `loss.max_iou`, 0.9"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(model: dict[str, object], loss: dict[str, object], message: str) -> None:
+    options = ModelOptions(**{**example.MODEL, **model}), LossOptions(**loss)
+    assert MMN.faults(*options, negatives=False) == [message]
+    with pytest.raises(ValueError, match=message.replace(".", r"\.")):
+        MMN(example.SIZES, *options)
+
+
 def test_the_network_as_loops() -> None:
     mmn, batch = system(), example.batch()
     mmn.train()

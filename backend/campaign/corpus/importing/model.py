@@ -42,8 +42,9 @@ class LeftOut:
 class Parsed:
     """The contents of an annotation file: its captioned moments in file order, and remarks.
 
-    `format` is the name of its format. `left_out` lists entries that cannot be imported. `merged` counts entries that
-    repeat the video, span and caption of an earlier one. `notes` are other remarks for the user. `published` means that
+    `format` is the name of its format. `left_out` lists entries that cannot be imported. `repeats` are entries that
+    repeat the video, span and caption of an earlier one; `moments` does not have them. `notes` are other remarks for
+    the user. `published` means that
     the file is of a published corpus, which the user cannot correct. So impossible entries are left out, and the file
     is not refused. `end_slack_s` is how many seconds a moment may end after the end of its video.
     """
@@ -51,10 +52,15 @@ class Parsed:
     moments: list[CaptionedMoment]
     notes: list[str] = field(default_factory=list)
     left_out: Sequence[LeftOut] = ()
-    merged: int = 0
+    repeats: Sequence[CaptionedMoment] = ()
     published: bool = False
     end_slack_s: float = END_SLACK_S
     format: str = ""
+
+    @property
+    def merged(self) -> int:
+        """The number of entries that were left out because they repeat an earlier one."""
+        return len(self.repeats)
 
 
 @dataclass(frozen=True, slots=True)

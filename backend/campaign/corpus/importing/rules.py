@@ -138,11 +138,11 @@ def merge(
 
     For arguments, see `finish`.
     """
-    total = 0
     distinct: dict[tuple[str, float, float, str], CaptionedMoment] = {}
+    repeats = []
     for moment in moments:
-        total += 1
-        distinct.setdefault((moment.video, moment.start_s, moment.end_s, moment.caption), moment)
+        if distinct.setdefault((moment.video, moment.start_s, moment.end_s, moment.caption), moment) is not moment:
+            repeats.append(moment)
     unique = list(distinct.values())
     all_notes = list(notes)
     late = [m.place for m in unique if m.duration_s is not None and m.end_s > m.duration_s]
@@ -155,7 +155,7 @@ def merge(
                 first=first_places(late),
             )
         )
-    return Parsed(unique, all_notes, tuple(left_out), total - len(unique), published, end_slack_s)
+    return Parsed(unique, all_notes, tuple(left_out), tuple(repeats), published, end_slack_s)
 
 
 def count_left_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut]:

@@ -69,7 +69,7 @@ def bars_of(values: Sequence[float]) -> Rows:
 def _queries(documents: Documents, values: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
     import altair as alt
 
-    lengths = {name: Counter(part.query_words) for name, part in values.items()}
+    lengths = {name: Counter(part.values.query_words) for name, part in values.items()}
     relevant = {
         name: Counter(counts.total() - counts[0] for counts in part.relevances) for name, part in values.items()
     }
@@ -83,7 +83,7 @@ def _queries(documents: Documents, values: Mapping[str, TruthValues]) -> "alt.To
 def _durations(documents: Documents, values: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
     import altair as alt
 
-    whole = values[ALL]
+    whole = values[ALL].values
     return alt.hconcat(
         _histogram(bars_of(whole.moment_s), "seconds of a moment (last bar: and more)", "Duration of moments"),
         _histogram(bars_of(whole.video_s), "seconds of a video (last bar: and more)", "Duration of their videos"),
@@ -96,7 +96,7 @@ def _relevances(documents: Documents, values: Mapping[str, TruthValues]) -> "alt
 
     grades = range(documents.highest + 1)
     graded = {name: sum(part.relevances, Counter[int]()) for name, part in values.items()}
-    ratios = Counter(min(int(value * 50), 49) for value in values[ALL].ratio)
+    ratios = Counter(min(int(value * 50), 49) for value in values[ALL].values.ratio)
     places: Rows = [{"low": n / 50, "high": (n + 1) / 50, "count": ratios[n]} for n in sorted(ratios)]
     return alt.hconcat(
         _shares(graded, "relevance", "Relevances", sorted_by=grades),
@@ -305,7 +305,12 @@ Captions are imprecise, as the queries are: names and other specifics of the pub
 | of them changed | {changes.changed:,} |
 | words a caption, published | {changes.words_before:.2f} |
 | words a caption, imprecise | {changes.words_after:.2f} |
+| replacement words, without articles | {changes.replaced:,} |
+| of them a caption | {changes.replaced_per_caption:.2f} |
 
+| rewritten by | captions |
+| --- | ---: |
+{"".join(f"| `{version}` | {count:,} |{chr(10)}" for version, count in changes.versions)}
 | replacement words | count |
 | --- | ---: |
 {"".join(f"| {words} | {count:,} |{chr(10)}" for words, count in listed)}{rest}"""

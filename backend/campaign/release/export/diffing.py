@@ -15,6 +15,7 @@ from backend.campaign.release.export.model import Adjudicated
 from backend.campaign.release.export.opening import ReleaseFiles, open_release
 from backend.campaign.release.export.rules.diffing import ComparedRelease, JudgedSpan, ReleaseDiff, Span, compare
 from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, ReleaseStatistics, statistics
+from backend.campaign.release.statistics.rules import Figures
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.progress import Progress
@@ -185,16 +186,17 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
 _NEEDED = ("pair_id", "query_id", "split", "rank", "verdict")
 
 
-def release_statistics(folder: Path) -> ReleaseStatistics | None:
+def release_statistics(folder: Path, training: Figures | None = None) -> ReleaseStatistics | None:
     """Return the statistics of a release (the paper's Tables 1 and 4), for each split and for both together.
 
-    Returns None if the release has neither `val.json` nor `test.json`.
+    `training` are the figures of its largest pseudo training set. Returns None if the release has neither `val.json`
+    nor `test.json`.
 
     Raises:
         InputError: a file does not have the format of a release.
     """
     content = documents(folder)
-    return None if content is None else statistics(content)
+    return None if content is None else statistics(content, training)
 
 
 def documents(path: Path) -> Documents | None:

@@ -18,7 +18,7 @@ from shutil import rmtree
 import msgspec
 
 from backend.campaign.corpus.captions import rows
-from backend.campaign.corpus.captions.model import summary
+from backend.campaign.corpus.captions.rules.comparing import summary
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import judgements, pair_status
 from backend.campaign.nouns import Lead, Operator, Split
@@ -34,6 +34,7 @@ from backend.campaign.release.export.rules import documents
 from backend.campaign.release.export.rules.documents import manifest, select, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.release.export.tables import json_lines, release_tables
+from backend.campaign.release.statistics.from_files import training_figures
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
@@ -72,7 +73,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         splits = {query.query_id: query.split for query in queries.query_rows(db, (Split.VAL, Split.TEST))}
         moments = pseudo_train.moment_documents(project, with_published=options.with_published)
         rewritten = rows.released_captions(db) is not None
-        changes = summary(rows.accepted_texts(db)) if rewritten else None
+        changes = summary(rows.accepted_texts(db), rows.accepted_versions(db)) if rewritten else None
         durations = corpus.video_durations(db)
         counts = status.counts(project.store, probes=False)
         campaign = project_rows.campaign(db)
@@ -280,7 +281,7 @@ def _write(contents: Contents, part: Path) -> bytes:
     Returns the bytes of the manifest.
     """
     release_documents = statistics_documents(contents)
-    counts = statistics(release_documents)
+    counts = statistics(release_documents, training_figures(part))
     training = [file.name for file in sorted(part.iterdir()) if _has_entries(file)]
     described = release_tables(contents, training)
     text = front_matter(contents, described) + card(contents, counts)

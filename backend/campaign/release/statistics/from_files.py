@@ -4,9 +4,10 @@
 smaller ones are parts of it) and `video_corpus.json`, where they exist. *Writes* nothing.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from mmap import mmap
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,28 +16,39 @@ import msgspec
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import END_SLACK_S, ImportOptions, Parsed
 from backend.campaign.release.statistics import rules
-from backend.campaign.release.statistics.rules import Holdings, Span, Statistics
+from backend.campaign.release.statistics.rules import TRAINING, Figures, Holdings, Span, Statistics
 from backend.core import lexicon
 from backend.core.errors import InputError, Problem
 from backend.core.file_system import require_own
 from backend.core.progress import Progress, Steps, steps_of
-from backend.core.reading import UNDECODABLE, file_bytes
+from backend.core.reading import UNDECODABLE, file_bytes, mapped_bytes
+from backend.core.typed_text import nfc
 
 VIDEOS_FILE = "video_corpus.json"
 _GRADED = ("val.json", "test.json")
-_TRAIN = re.compile(r"train_top(\d+)\.json")
+_NO_RELEASE = "is not of the form of a release: {error}"
+_STEP = 1_000
 _Shape = TypeVar("_Shape")
 
 
-class _Moment(msgspec.Struct):
+class _Moment(msgspec.Struct, gc=False):
     video_name: str
     timestamp: tuple[float, float]
     duration: float | None = None
 
 
-class _Query(msgspec.Struct):
+class _Query(msgspec.Struct, gc=False):
     query: str
     relevant_moment: list[_Moment]
+
+
+@dataclass(slots=True)
+class _Part:
+    """What is read of one file of queries; `pairs` maps each moment to its number of queries."""
+
+    queries: list[str] = field(default_factory=list)
+    pairs: Counter[Span] = field(default_factory=Counter)
+    durations: dict[str, float | None] = field(default_factory=dict)
 
 
 def query_files(folder: Path) -> list[Path]:
@@ -48,44 +60,92 @@ def query_files(folder: Path) -> list[Path]:
         InputError: one of the files is a link out of the folder.
     """
     graded = [folder / name for name in _GRADED if (folder / name).is_file()]
-    sizes = {int(size[1]): path for path in folder.glob("train_top*.json") if (size := _TRAIN.fullmatch(path.name))}
+    sizes = {int(size[1]): path for path in folder.glob("train_top*.json") if (size := TRAINING.fullmatch(path.stem))}
     return [require_own(path, folder) for path in ([*graded, sizes[max(sizes)]] if sizes else graded)]
 
 
 def read_release(folder: Path, *, progress: Steps | None = None) -> Holdings:
     """Return the queries, pairs and video durations of a release folder.
 
+    `progress` is called with (queries read, all queries).
+
     Raises:
         InputError: a file does not have the format of a release, or no query has a moment.
     """
-    files = query_files(folder)
-    queries: dict[str, list[str]] = {}
-    pairs: Counter[Span] = Counter()
+    holdings = _read(folder, query_files(folder), progress)
+    if not holdings.pairs:
+        raise InputError.single(folder, "the release has no query with a moment")
+    return holdings
+
+
+def training_figures(folder: Path) -> Figures | None:
+    """Return the figures of the largest training set of a release folder; None if it has no training queries.
+
+    Raises:
+        InputError: the file does not have the format of a release.
+    """
+    holdings = _read(folder, [path for path in query_files(folder) if TRAINING.fullmatch(path.stem)], None)
+    return next(
+        (
+            rules.part_figures(holdings, part, lexicon.parts_of_speech)
+            for part, queries in holdings.queries.items()
+            if queries
+        ),
+        None,
+    )
+
+
+def _read(folder: Path, files: Sequence[Path], progress: Steps | None) -> Holdings:
+    """Return what some files of queries hold, with the durations of `video_corpus.json`."""
     durations: dict[str, float | None] = {}
     videos = require_own(folder / VIDEOS_FILE, folder)
     if videos.is_file():
-        for video, (duration_s, _) in _decoded_file(videos, dict[str, tuple[float, int]]).items():
-            durations[video] = duration_s
-    for done, path in enumerate(files, start=1):
-        entries = _decoded_file(path, list[_Query])
-        queries[path.stem] = [query.query for query in entries]
-        for query in entries:
+        for video, (duration_s, _) in _decoded(file_bytes(videos), dict[str, tuple[float, int]], videos).items():
+            durations[nfc(video)] = duration_s
+    pairs: Counter[Span] = Counter()
+    parts = _read_parts(files, progress)
+    for part in parts.values():
+        pairs.update(part.pairs)
+        for video, known in part.durations.items():
+            durations.setdefault(video, known)
+    return Holdings(
+        queries={name: part.queries for name, part in parts.items()},
+        pairs=pairs,
+        durations=durations,
+        moments={name: part.pairs.keys() for name, part in parts.items()},
+    )
+
+
+def _read_parts(files: Sequence[Path], progress: Steps | None) -> dict[str, _Part]:
+    """Read files of queries. A training set has millions of moments, so one query is decoded at a time."""
+    entries = {path: _decoded(mapped_bytes(path), list[msgspec.Raw], path) for path in files}
+    decoder = msgspec.json.Decoder(_Query)
+    steps, done = sum(map(len, entries.values())), 0
+    parts: dict[str, _Part] = {}
+    for path, queries in entries.items():
+        part = parts[path.stem] = _Part()
+        for row, entry in enumerate(queries, start=1):
+            try:
+                query = decoder.decode(entry)
+            except UNDECODABLE as error:
+                raise InputError.single(path, _NO_RELEASE.format(error=error), row) from None
+            part.queries.append(query.query)
             for moment in query.relevant_moment:
-                pairs[moment.video_name, *moment.timestamp] += 1
-                durations.setdefault(moment.video_name, moment.duration)
-        if progress:
-            progress(done, len(files))
-    if not pairs:
-        raise InputError.single(folder, "the release has no query with a moment")
-    return Holdings(queries, pairs, durations)
+                video = nfc(moment.video_name)
+                part.pairs[(video, *moment.timestamp)] += 1
+                if part.durations.get(video) is None:
+                    part.durations[video] = moment.duration
+            done += 1
+            if progress and (done % _STEP == 0 or done == steps):
+                progress(done, steps)
+    return parts
 
 
-def _decoded_file(path: Path, shape: type[_Shape]) -> _Shape:
-    data = file_bytes(path)
+def _decoded(data: bytes | mmap, shape: type[_Shape], path: Path) -> _Shape:
     try:
         return msgspec.json.decode(data, type=shape)
     except UNDECODABLE as error:
-        raise InputError.single(path, f"is not of the form of a release: {error}") from None
+        raise InputError.single(path, _NO_RELEASE.format(error=error)) from None
 
 
 def file_statistics(
@@ -144,6 +204,7 @@ def read(
     """
     queries: dict[str, list[str]] = {}
     pairs: Counter[Span] = Counter()
+    moments: dict[str, set[Span]] = {}
     durations: dict[str, float | None] = {}
     notes: list[str] = []
     problems: list[Problem] = []
@@ -159,7 +220,9 @@ def read(
             continue
         # Several windows of one query (QVHighlights) are several moments of one entry.
         entries = {(moment.row, moment.sentence): moment.caption for moment in parsed.moments}
-        queries[path.name if one_of_each_name else str(path)] = list(entries.values())
+        part = path.name if one_of_each_name else str(path)
+        queries[part] = list(entries.values())
+        moments[part] = {(moment.video, moment.start_s, moment.end_s) for moment in parsed.moments}
         notes += [f"{path.name}: {note}" for note in _notes(parsed)]
         for moment in parsed.moments:
             pairs[moment.video, moment.start_s, moment.end_s] += 1
@@ -173,7 +236,7 @@ def read(
             progress(done, len(files))
     if problems:
         raise InputError(problems)
-    return Holdings(queries, pairs, durations, tuple(notes))
+    return Holdings(queries, pairs, durations, tuple(notes), moments)
 
 
 def _notes(parsed: Parsed) -> list[str]:

@@ -26,6 +26,7 @@ from backend.campaign.selection.pools.rules import (
     Sentences,
     draw_negative,
     select,
+    text_negatives,
 )
 from backend.campaign.selection.pools.similarity import iterate_similarities, sentence_vectors
 from backend.core.atomic_output import new_folder
@@ -179,22 +180,36 @@ def _measure_bounds(
 ) -> VisualBounds:
     """Return the EMScores that a positive video must reach and that a negative one must not exceed.
 
-    The positive bound is the mean EMScore of all queries with their own videos. The negative bound is the mean EMScore
-    of all queries, each with one video drawn from those that are negative by their texts.
+    `VisualBounds` says of which pairs they are the means. Queries with equal texts are compared with the videos once.
     """
+    same_text: dict[str, list[int]] = {}
+    for number, moment in enumerate(sentences.moments):
+        same_text.setdefault(moment.sentence, []).append(number)
+    every_video = np.arange(len(sentences.names))
     positive: list[float] = []
-    negative: list[float] = []
-    for own, _, s_te in iterate_similarities(sentences, vectors):
-        emscore = visual.scorer(sentences.moments[own].sentence)
-        positive.append(float(emscore(sentences.video[own : own + 1], weighted=True)[0]))
-        drawn_video = draw_negative(own, s_te, sentences, options)
-        if drawn_video is not None:
-            negative.append(float(emscore(np.array([drawn_video]), weighted=True)[0]))
+    total, pairs = 0.0, 0
+    firsts = [numbers[0] for numbers in same_text.values()]
+    for done, (first, _, s_te) in enumerate(iterate_similarities(sentences, vectors, firsts), start=1):
+        text = sentences.moments[first].sentence
+        own_videos = sentences.video[same_text[text]]
+        if options.as_published:
+            drawn = (draw_negative(number, s_te, sentences, options) for number in same_text[text])
+            negatives = np.array([video for video in drawn if video is not None], dtype=np.int64)
+            looked_at = np.union1d(own_videos, negatives)
+        else:
+            # The queries of a text have the same negatives: their own videos have its sentence, so they are none.
+            negatives = np.tile(np.flatnonzero(text_negatives(s_te, int(own_videos[0]), options)), len(own_videos))
+            looked_at = every_video
+        scores = np.full(len(every_video), np.nan)
+        scores[looked_at] = visual.scorer(text)(looked_at, weighted=True)
+        positive += scores[own_videos].tolist()
+        total += float(scores[negatives].sum())
+        pairs += len(negatives)
         if progress:
-            progress(own + 1, len(sentences.moments))
-    if not negative:
+            progress(done, len(firsts))
+    if not pairs:
         raise ProjectError(f"no video is at most {options.t_neg:g} similar to any query: use a higher --t-neg")
-    return VisualBounds(float(np.mean(positive)), float(np.mean(negative)))
+    return VisualBounds(float(np.mean(positive)), total / pairs)
 
 
 @dataclass(frozen=True, slots=True)

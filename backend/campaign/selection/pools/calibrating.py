@@ -9,16 +9,15 @@ from dataclasses import asdict
 from hashlib import blake2b
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from backend.campaign.selection.pools.files import RULE, ScoredPair, StoredThresholds, read_labelled
+from backend.campaign.selection.pools.files import ALIKE_ABOVE, RULE, ScoredPair, StoredThresholds, read_labelled
 from backend.campaign.selection.pools.model import LabelledPair
 from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, evaluate_thresholds
 from backend.campaign.selection.pools.similarity import PoolVectors, round_similarities
+from backend.campaign.selection.pools.violins import Violin, violin_chart
 from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError
 from backend.core.messages import as_text
@@ -30,20 +29,16 @@ from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder, load_named
 from backend.scoring.pools.model import Pools
 
-if TYPE_CHECKING:
-    import altair as alt
-
 THRESHOLDS, NUMBERS, FIGURE = "thresholds.json", "calibration.csv", "calibration"
 POSITIVE, NEGATIVE = "positive", "negative"
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-_POINTS = 150
-"""The most pairs of a label that are drawn as points."""
 
 
 def calibrate_thresholds(
     labelled: Path,
     out: Path,
     *,
+    alike_above: float | None = None,
     encoder: str | Encoder | None = None,
     kind: str | None = None,
     embeddings: Path | None = None,
@@ -58,6 +53,8 @@ def calibrate_thresholds(
         labelled: pairs of texts that are labelled alike or different: a file of semantic textual similarity (STS), or a
             file of pools.
         out: the folder to make.
+        alike_above: pairs of an STS file with a higher score are alike, all others are different; None is the paper's
+            3. A file of pools has labels, so it takes none.
         encoder: an encoder or its name, as in a project's settings; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
         embeddings: the folder in which vectors are cached; None is the user's cache folder.
@@ -65,12 +62,15 @@ def calibrate_thresholds(
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or lacks alike or different pairs.
+        InputError: the file has problems, lacks alike or different pairs, or is a file of pools and `alike_above` is
+            given.
         ProjectError: the folder is not new.
         EncoderUnavailable: the encoder cannot be found or built.
     """
     require_new_folder(out)
-    pairs = read_labelled(labelled)
+    pairs = read_labelled(labelled, alike_above)
+    if not isinstance(pairs, Pools):
+        alike_above = ALIKE_ABOVE if alike_above is None else alike_above
     encoder = placed(load_named(encoder, kind), where)
     embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:
@@ -86,9 +86,9 @@ def calibrate_thresholds(
         stored = StoredThresholds(
             encoder=encoder.identity,
             labels=labelled.name,
-            rule=RULE,
-            neither=sum(pair.alike is None for pair in measured),
+            rule=RULE if alike_above is None else f"scores above {alike_above:g} against all others, {RULE}",
             held_out=held_out_shares(measured),
+            alike_above=alike_above,
             **asdict(thresholds),
         )
         text = msgspec.json.format(msgspec.json.encode(stored, enc_hook=as_text), indent=1)
@@ -167,7 +167,7 @@ def _in_first_half(name: str) -> bool:
 def write_figure(
     measured: Sequence[LabelledPair], stored: StoredThresholds, numbers: Path, charts: Sequence[Path]
 ) -> None:
-    """Draw the similarities of the labelled pairs as a figure, and write the quantiles for each label as CSV.
+    """Draw the similarities of the labelled pairs as violins, and write the quantiles for each label as CSV.
 
     `numbers` is the path of the CSV file. The figure is written to each path in `charts`, as PNG or SVG by its ending.
     """
@@ -176,84 +176,27 @@ def write_figure(
     by_label: dict[str, list[float]] = {}
     for pair in measured:
         by_label.setdefault(pair.label, []).append(pair.similarity)
-    rows = [_quantile_row(label, np.array(by_label[label])) for label in sorted(by_label)]
+    scored = stored.alike_above is not None
+    labels = sorted(by_label, key=float if scored else str)
+    violins = [Violin(label, np.array(by_label[label])) for label in labels]
+    rows = [_quantile_row(violin) for violin in violins]
     numbers.write_text(csv_text(list(rows[0]), [row.values() for row in rows]), "utf-8", newline="")
-    chart = _draw_chart(rows, by_label, stored).to_dict()
+    axis, widths = "Label", "All violins are equally wide."
+    if stored.alike_above is not None:
+        axis = f"Score that people gave, from 0 to 5; above {stored.alike_above:g} is alike"
+        widths = "The more pairs have a score, the wider is its violin."
+    about = [
+        f"{len(measured):,} pairs of {stored.labels}. {widths}",
+        "Points: medians; bars: the middle half; lines: from 5 % to 95 %.",
+    ]
+    if not all(label.isdigit() for label in labels) and scored:
+        about.append("Scores are rounded up to half points.")
+    thresholds = {"t_pos": stored.t_pos, "t_neg": stored.t_neg}
+    chart = violin_chart(violins, rows, thresholds, axis, about, by_count=scored).to_dict()
     for path in charts:
         save(chart, path)
 
 
-def _quantile_row(label: str, similarities: npt.NDArray[np.float64]) -> dict[str, str | float]:
-    quantiles = {name: round(float(np.quantile(similarities, share)), 5) for name, share in _QUANTILES.items()}
-    return {"label": label, "pairs": len(similarities), **quantiles}
-
-
-def _draw_chart(
-    rows: list[dict[str, str | float]], by_label: dict[str, list[float]], stored: StoredThresholds
-) -> "alt.TopLevelMixin":
-    import altair as alt
-
-    from backend.scoring.drawing import PALETTE
-
-    points = [
-        {"label": label, "similarity": value, "aside": aside}
-        for label, values in by_label.items()
-        for value, aside in _sample_points(label, values)
-    ]
-    title = "Label" if any(row["label"] == "positive" for row in rows) else "Score that people gave (0 to 5), from"
-    order = [str(row["label"]) for row in rows]
-    across = alt.X(
-        "label:N", sort=order, scale=alt.Scale(domain=order), title=title, axis=alt.Axis(labelAngle=0, grid=False)
-    )
-    low = min(0.0, *(min(values) for values in by_label.values()))
-    up = alt.Scale(domain=[low - 0.02, 1.05], nice=False)
-    boxes = alt.Chart(alt.InlineData(rows))
-    lines = alt.Chart(
-        alt.InlineData(
-            [
-                {"at": stored.t_pos, "what": f"t_pos {stored.t_pos:g}"},
-                {"at": stored.t_neg, "what": f"t_neg {stored.t_neg:g}"},
-            ]
-        )
-    )
-    chart: alt.TopLevelMixin = alt.layer(
-        alt.Chart(alt.InlineData(points))
-        .mark_circle(size=12, opacity=0.3, color=PALETTE[0])
-        .encode(
-            x=across,
-            xOffset=alt.XOffset("aside:Q", scale=alt.Scale(domain=[-1.6, 1.6])),
-            y=alt.Y("similarity:Q", scale=up, title="Similarity (cosine)"),
-        ),
-        boxes.mark_rule(color="#444444").encode(x=across, y=alt.Y("q05:Q", scale=up), y2="q95:Q"),
-        boxes.mark_bar(size=16, color=PALETTE[4], opacity=0.7).encode(x=across, y=alt.Y("q25:Q", scale=up), y2="q75:Q"),
-        boxes.mark_tick(size=26, thickness=2, color="#000000").encode(x=across, y=alt.Y("median:Q", scale=up)),
-        lines.mark_rule(strokeDash=[5, 3], color=PALETTE[1]).encode(y=alt.Y("at:Q", scale=up)),
-        lines.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=PALETTE[1], fontSize=11).encode(
-            x=alt.value(0), y=alt.Y("at:Q", scale=up), text="what:N"
-        ),
-    ).properties(
-        width=alt.Step(max(46, 420 // len(rows))),
-        height=320,
-        title=alt.TitleParams(
-            "How similar are pairs that are labelled alike?",
-            subtitle=[
-                f"{stored.alike + stored.different + stored.neither:,} pairs of {stored.labels}. Boxes: the middle "
-                "half, with the median;",
-                "lines from 5 % to 95 %; points: up to 150 pairs of each label.",
-            ],
-            anchor="start",
-        ),
-    )
-    return chart
-
-
-def _sample_points(label: str, values: list[float]) -> list[tuple[float, float]]:
-    """Return at most `_POINTS` of `values`, evenly chosen, each as (value, horizontal offset in the figure)."""
-    step = max(1, len(values) / _POINTS)
-    chosen = [values[int(n * step)] for n in range(min(len(values), _POINTS))]
-    return [(value, _offset(f"{label} {n}")) for n, value in enumerate(chosen)]
-
-
-def _offset(name: str) -> float:
-    """Return a number from -1 to 1 that depends only on the name, so that every drawing looks the same."""
-    return int.from_bytes(blake2b(name.encode(), digest_size=2).digest()) / 32767.5 - 1
+def _quantile_row(violin: Violin) -> dict[str, str | float]:
+    quantiles = {name: round(float(np.quantile(violin.similarities, share)), 5) for name, share in _QUANTILES.items()}
+    return {"label": violin.label, "pairs": len(violin.similarities), **quantiles}

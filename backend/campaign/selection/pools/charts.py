@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 OWN, POSITIVE, NEGATIVE = "own video", "positive", "negative"
-BIN = 0.02
-"""Width of a bar of a histogram."""
+BIN, VISUAL_BIN = 0.02, 0.005
+"""Width of a bar of a histogram, of s_te and of s_tv: EMScores under CLIP differ by hundredths."""
 
 _STRIP_PX = 720, 67.5
 """Width and height of a film strip: half its real pixels, so that it is sharp at the scale of the PNG."""
@@ -53,13 +53,14 @@ class PairScores:
     """The similarities of positive and of negative videos to their queries, for a histogram.
 
     `name` is `s_te` (similarity of query and sentences of the video) or `s_tv` (of query and frames of the video).
-    `thresholds` maps names to thresholds of this similarity.
+    `thresholds` maps names to thresholds of this similarity. `bin` is the width of a bar.
     """
 
     name: str
     positives: npt.NDArray[np.float64]
     negatives: npt.NDArray[np.float64]
     thresholds: dict[str, float]
+    bin: float = BIN
 
 
 def shares(scores: PairScores) -> Shares:
@@ -75,14 +76,14 @@ def shares(scores: PairScores) -> Shares:
     rows: Shares = []
     for kind, values in ((POSITIVE, scores.positives), (NEGATIVE, scores.negatives)):
         # The addend lifts a value that rounding left just below a bound of bins; 1 itself goes into the last bin.
-        bins = np.minimum(np.floor(values / BIN + 1e-6).astype(int), round(1 / BIN) - 1)
+        bins = np.minimum(np.floor(values / scores.bin + 1e-6).astype(int), round(1 / scores.bin) - 1)
         places, counts = np.unique(bins, return_counts=True)
         for place, pairs in zip(places.tolist(), counts.tolist(), strict=True):
             row = {
                 "score": scores.name,
                 "kind": kind,
-                "low": round(place * BIN, 2),
-                "high": round((place + 1) * BIN, 2),
+                "low": round(place * scores.bin, 3),
+                "high": round((place + 1) * scores.bin, 3),
             }
             rows.append(row | {"pairs": pairs, "share": pairs / len(values)})
     return rows
@@ -203,6 +204,33 @@ def map_chart(points: Sequence[dict[str, Any]], text: str, subtitle: str) -> "al
     return chart
 
 
+def query_pairs_chart(bars: Shares, subtitle: str) -> "alt.TopLevelMixin":
+    """Draw Figure 4 (b) of the MVMR paper: how similar all queries are to each other.
+
+    `bars` has `low`, `high` and `share` of each bar. `subtitle` is the line below the title.
+    """
+    import altair as alt
+
+    from backend.scoring.drawing import PALETTE
+
+    chart: alt.TopLevelMixin = (
+        alt.Chart(alt.InlineData(bars))
+        .mark_rect(color=PALETTE[0], stroke="white", strokeWidth=0.3)
+        .encode(
+            x=alt.X("low:Q", title="similarity (cosine)", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+            x2="high:Q",
+            y=alt.Y("share:Q", title="share of all pairs", scale=alt.Scale(zero=True), axis=alt.Axis(format="%")),
+            y2=alt.Y2Datum(0),
+        )
+        .properties(
+            width=520,
+            height=280,
+            title=alt.TitleParams("How similar are two queries?", subtitle=subtitle, anchor="start"),
+        )
+    )
+    return chart
+
+
 def histogram_chart(panels: Sequence[PairScores], subtitle: str) -> "alt.TopLevelMixin":
     """Draw Figure 7 of the MVMR paper: how similar positive and negative videos are to their queries.
 
@@ -224,7 +252,7 @@ def _histogram(scores: PairScores) -> "alt.LayerChart | alt.FacetChart":
     from backend.scoring.drawing import PALETTE
 
     kinds = alt.Scale(domain=[POSITIVE, NEGATIVE], range=[PALETTE[2], PALETTE[1]])
-    x = alt.X("low:Q", title=scores.name, scale=alt.Scale(nice=False), axis=alt.Axis(grid=False))
+    x = alt.X("low:Q", title=scores.name, scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False))
     percent = alt.Axis(format="%")
     bars = (
         alt.Chart(alt.InlineData(shares(scores)))
@@ -237,10 +265,11 @@ def _histogram(scores: PairScores) -> "alt.LayerChart | alt.FacetChart":
             color=alt.Color("kind:N", scale=kinds, title=None),
         )
     )
-    lines = [{"at": value, "name": f"{name} {value:.3g}"} for name, value in scores.thresholds.items()]
-    base = alt.Chart(alt.InlineData(lines)).encode(x=alt.X("at:Q"))
-    marks = [
-        base.mark_rule(strokeDash=[4, 3], color=_GREY),
-        base.mark_text(align="right", dx=-4, baseline="top", color=_GREY).encode(y=alt.value(2), text="name:N"),
-    ]
-    return alt.layer(bars, *(marks if lines else [])).properties(width=420, height=280)
+    marks: list[alt.Chart] = []
+    for number, (name, value) in enumerate(scores.thresholds.items()):
+        line = alt.Chart(alt.InlineData([{"at": value, "name": f"{name} {value:.3g}"}])).encode(x=alt.X("at:Q"))
+        marks.append(line.mark_rule(strokeDash=[4, 3], color=_GREY))
+        name_y = 2 + 15 * number  # bounds may be close, so that their names would cover each other
+        text = line.mark_text(align="right", dx=-4, baseline="top", color=_GREY)
+        marks.append(text.encode(y=alt.value(name_y), text="name:N"))
+    return alt.layer(bars, *marks).properties(width=420, height=280)

@@ -7,6 +7,7 @@ batch, pair, seat, pool_check, pool_place, one event. All input is checked befor
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
@@ -37,6 +38,7 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.core.errors import InputError, Problem, ProjectError, VideoUnreadable
+from backend.core.ids import MomentId, QueryId
 from backend.core.progress import Progress, steps_of
 from backend.core.reading import file_bytes, unpack
 from backend.core.typed_text import is_visible
@@ -63,7 +65,7 @@ def make_pool_check(
     videos: Path,
     *,
     queries: int = QUERIES,
-    negatives: int = NEGATIVES,
+    negatives: int | None = NEGATIVES,
     seed: int = 0,
     encoder: str | None = None,
     kind: str | None = None,
@@ -79,7 +81,7 @@ def make_pool_check(
         folder: the folder of the new project.
         videos: the folder of the video files.
         queries: how many queries to draw; if fewer can be checked, all of them are drawn.
-        negatives: how many negatives to draw from each pool at most.
+        negatives: how many negatives to draw from each pool at most; None draws all of them, as in the paper.
         seed: seeds the draw.
         encoder: computes the similarity of query and video, which is stored with each pair and never shown to
             annotators; MiniLM if None.
@@ -97,11 +99,11 @@ def make_pool_check(
     spec = sentence.resolve(encoder or sentence.MINILM, kind)
     loaded = sentence.load(spec)
     projects.require_none(folder)
-    if queries < 1 or negatives < 0:
+    if queries < 1 or (negatives is not None and negatives < 0):
         raise ProjectError(f"cannot check {queries} queries with {negatives} negatives: ask for 1 or more of each")
     content = file_bytes(file)
     pools = parse_pools(unpack(content, str(file)), str(file))
-    sample = pools_model.draw_sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
+    sample = pools_model.draw_sample(pools, queries, negatives, seed)
     _require_checkable(sample, str(file))
     names = list(dict.fromkeys(video for checked in sample.drawn for video in checked.videos))
     sentences = _collect_sentences(pools, names, str(file))
@@ -112,7 +114,12 @@ def make_pool_check(
     project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
     stored = {name: replace(facts, path=project.stored_path(Path(facts.path))) for name, facts in video_facts.items()}
     check_facts = CheckFacts(
-        file.name, hashlib.sha256(content).hexdigest(), seed, sample.checkable, len(sample.drawn), negatives
+        file.name,
+        hashlib.sha256(content).hexdigest(),
+        seed,
+        sample.checkable,
+        len(sample.drawn),
+        max(len(checked.negatives) for checked in sample.drawn) if negatives is None else negatives,
     )
     with projects.undone_if_it_fails(project), writing(project.store) as db:
         _add_check(db, sample, sentences, stored, similarities, loaded.identity, check_facts, now)
@@ -126,18 +133,11 @@ def make_pool_check(
 def _require_checkable(sample: CheckSample, file: str) -> None:
     if not sample.drawn:
         raise InputError.single(file, "has no query with a full pool and a video other than its own")
-    problems = []
-    for checked in sample.drawn:
-        if len(checked.positives) > MAX_CANDIDATES:
-            why = (
-                f"has {len(checked.positives)} added positives: at most {MAX_CANDIDATES} videos of a query can be "
-                "checked"
-            )
-        elif not checked.videos:
-            why = "has no added positive: ask for negatives too"
-        else:
-            continue
-        problems.append(Problem(file, None, f"query {checked.query.query_id} {why}"))
+    problems = [
+        Problem(file, None, f"query {checked.query.query_id} has no added positive: ask for negatives too")
+        for checked in sample.drawn
+        if not checked.videos
+    ]
     if problems:
         raise InputError(problems)
 
@@ -243,6 +243,7 @@ def _add_check(
     query_rows.add_own(db, own_queries)
     ids = {query.text: query.query_id for query in query_rows.query_rows(db)}
     candidates, places = [], []
+    moments_by_rank: dict[QueryId, list[MomentId]] = {}
     for own_query, checked in zip(own_queries, sample.drawn, strict=True):
         query_id = ids[own_query.text]
         ranked = sorted(checked.videos, key=lambda video: (-similarities[checked.query.query_id, video], video))
@@ -252,12 +253,18 @@ def _add_check(
             )
             kind = PutInAs.POSITIVE if video in checked.positives else PutInAs.NEGATIVE
             places.append((query_id, moment_of[video], kind))
-    project_rows.set_batch_size(db, max(len(checked.videos) for checked in sample.drawn))
+        moments_by_rank[query_id] = [moment_of[video] for video in ranked]
+    size = pools_model.even_size(max(map(len, moments_by_rank.values())), MAX_CANDIDATES)
+    project_rows.set_batch_size(db, size)
     candidates_rows.add_candidates(db, candidates, made_by, at=now)
     rows.add(db, check_facts, places)
     campaign = project_rows.campaign(db)
-    for own_query in own_queries:
-        candidates_rows.open_batch(db, campaign, ids[own_query.text], 1, at=now, by=None)
+    for query_id, by_rank in moments_by_rank.items():
+        batches = ceil(len(by_rank) / size)
+        for number in range(1, batches + 1):
+            # Batches by rank would put most positives into the first one, so the ranks take turns.
+            batch = by_rank[number - 1 :: batches]
+            candidates_rows.open_batch_of(db, campaign, query_id, number, batch, at=now, by=None)
     events.record(
         db,
         POOL_CHECK_MADE,

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backend.campaign.corpus.captions import rows
-from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing import rows as corpus_rows
-from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions
-from backend.campaign.corpus.importing.rules import count_left_out, outside_fault
+from backend.campaign.corpus.importing.model import ImportOptions
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.selection.pools.annotations import PUBLISHED, read_corpus
 from backend.campaign.selection.pools.building import BuildReport, build, require_valid
 from backend.campaign.selection.pools.files import read_thresholds
 from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions, VisualOptions
@@ -26,7 +25,6 @@ from backend.campaign.setup.project.sentence_encoder import encoder_spec
 from backend.core.atomic_output import require_new_folder
 from backend.core.errors import InputError, Problem, ProjectError, VideoUnreadable
 from backend.core.progress import Progress, steps_of
-from backend.core.reading import unpacked_bytes
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence
 from backend.encoders.clip import CLIP_NAME, Clip, load_clip
@@ -37,8 +35,6 @@ from backend.media.video_folder import VideoFolder
 from backend.scoring.pools.checking import PAST_END_S
 from backend.scoring.pools.model import PoolMoment
 from backend.store.connection import reading
-
-PUBLISHED = "as published"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +52,7 @@ class VideoScores:
     def scorer(self, text: str) -> EmScorer:
         """Return a function that takes the numbers of videos and returns their EMScores with a sentence of the corpus.
 
-        The score is the full EMScore. It combines a coarse part (whole sentence and whole video) and a fine part (words
-        and frames).
+        It is the full EMScore, which combines a coarse part (sentence and video) and a fine part (words and frames).
         """
         sentence = self._sentences[text]
 
@@ -216,48 +211,6 @@ def build_pools_from_file(
     return _build(corpus, files, spec, out, options, thresholds, looks, cache_folder, where, now, progress)
 
 
-def read_corpus(file: Path, format: str | None, options: ImportOptions) -> CaptionedCorpus:  # noqa: A002 - public word
-    """Read every sentence of an annotation file. The sentences of a video stay in the file's order.
-
-    Args:
-        file: the annotation file.
-        format: format of the file; None detects it from the content.
-        options: the types of entries to keep, and the names of columns, as for an import into a project.
-
-    Raises:
-        InputError: every problem of the file, including every video without a duration.
-    """
-    parsed = formats.parse(format, unpacked_bytes(file), file.name, options)
-    durations: dict[str, float] = {}
-    for moment in parsed.moments:
-        if moment.duration_s is not None:
-            durations.setdefault(moment.video, moment.duration_s)
-    unknown = {moment.video: moment for moment in parsed.moments if moment.video not in durations}
-    if unknown:
-        message = "has no duration: add durations, or import the file with its videos and name the project"
-        raise InputError([moment.problem(file.name, f"video {name} {message}") for name, moment in unknown.items()])
-    faults = [
-        (moment, outside_fault(moment.start_s, moment.end_s, durations[moment.video], parsed.end_slack_s))
-        for moment in parsed.moments
-    ]
-    faulty = [(moment, fault) for moment, fault in faults if fault]
-    if faulty and not parsed.published:
-        raise InputError([moment.problem(file.name, fault.message) for moment, fault in faulty])
-    moments: dict[str, list[PoolMoment]] = {}
-    for moment, fault in faults:
-        if not fault:
-            moments.setdefault(moment.video, []).append(_moment(moment, durations[moment.video]))
-    left_out = [f"{left.count:,} left out: {left.why}" for left in (*parsed.left_out, *count_left_out(faulty))]
-    if parsed.merged:
-        left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
-    return CaptionedCorpus(file.name, PUBLISHED, moments, {name: durations[name] for name in moments}, left_out)
-
-
-def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
-    end_s = min(moment.end_s, duration_s + PAST_END_S)  # a file of pools may have no later end
-    return PoolMoment(moment.video, moment.start_s, end_s, moment.caption.strip())
-
-
 def _project_corpus(project: Project) -> CaptionedCorpus:
     """Read the searchable captions of a project, each as a sentence of its video, in the order of caption ids.
 
@@ -283,6 +236,13 @@ def _project_corpus(project: Project) -> CaptionedCorpus:
     count = len(imprecise & {caption.caption_id for caption in captions})
     description = f"{count:,} imprecise, {len(captions) - count:,} {PUBLISHED}" if count else PUBLISHED
     return CaptionedCorpus(project.name, description, moments, {name: durations[name] for name in moments})
+
+
+@in_charge
+def has_video_files(project: Project, by: Lead | Operator) -> bool:
+    """Return whether the file of every video of a project is known, so that EMScore can compare them."""
+    with reading(project.store) as db:
+        return corpus_rows.counts(db)[0] > 0 and not corpus_rows.videos_without_file(db)
 
 
 def _video_files(project: Project, names: list[str]) -> dict[str, Source]:

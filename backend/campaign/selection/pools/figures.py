@@ -4,6 +4,7 @@
 a folder.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +16,17 @@ from backend.campaign.selection.pools.charts import (
     NEGATIVE,
     OWN,
     POSITIVE,
+    VISUAL_BIN,
     Card,
     PairScores,
     histogram_chart,
     map_chart,
     query_chart,
+    query_pairs_chart,
     shares,
 )
 from backend.campaign.selection.pools.files import BuildOutput, read_build
-from backend.campaign.selection.pools.similarity import PoolVectors
+from backend.campaign.selection.pools.similarity import PAIR_BINS, PoolVectors, count_pairs
 from backend.core.atomic_output import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.progress import Progress, steps_of
@@ -76,10 +79,10 @@ def write_pool_figures(
     embeddings: Path | None = None,
     progress: Progress | None = None,
 ) -> FigureReport:
-    """Draw a query with its pool, a map of all queries, and how similar positives and negatives are.
+    """Draw a query with its pool, a map of all queries, how similar they are, and how similar positives and negatives.
 
-    The figures `query`, `map` and `similarity` are written as PNG and SVG, the numbers of the last two as CSV. Files
-    from an earlier call are replaced.
+    The figures `query`, `map`, `query_pairs` and `similarity` are written as PNG and SVG, the numbers of the last three
+    as CSV. Files from an earlier call are replaced.
 
     Args:
         file: the file of pools.
@@ -123,6 +126,11 @@ def write_pool_figures(
         tables["map"] = points
     else:
         notes.append(f"no map of queries: it needs at least {_FEWEST_QUERIES} different ones")
+    if len(pools.full) > 1:
+        tables["query_pairs"], about = _query_pairs(pools, vectors)
+        pictures["query_pairs"] = query_pairs_chart(
+            tables["query_pairs"], f"{about}, by encoder {encoder.identity.split()[0]}"
+        )
     return FigureReport(
         query=chosen.query_id,
         text=chosen.text,
@@ -244,7 +252,7 @@ def _visual_scores(pools: Pools, built: BuildOutput) -> PairScores:
     }
     bounds = built.bounds
     thresholds = {"negative": bounds.negative, "positive": bounds.positive} if bounds else {}
-    return PairScores("s_tv", values[POSITIVE], values[NEGATIVE], thresholds)
+    return PairScores("s_tv", values[POSITIVE], values[NEGATIVE], thresholds, VISUAL_BIN)
 
 
 def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
@@ -280,6 +288,27 @@ def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: P
             ids.items(), layout, query_vectors @ query_vectors[0], strict=True
         )
     ]
+
+
+def _query_pairs(pools: Pools, vectors: PoolVectors) -> tuple[list[dict[str, Any]], str]:
+    """Return the bars of a histogram of all queries against each other, and what they count in words.
+
+    A pair is two queries with a full pool; queries with the same text are pairs too.
+    """
+    repeats = Counter(query.text for query in pools.full)
+    counts = count_pairs(vectors.unit_vectors(list(repeats)), list(repeats.values()))
+    pairs = int(counts.sum())
+    bars = [
+        {
+            "low": round(int(place) / PAIR_BINS - 1, 2),
+            "high": round((int(place) + 1) / PAIR_BINS - 1, 2),
+            "pairs": int(counts[place]),
+            "share": int(counts[place]) / pairs,
+        }
+        for place in np.flatnonzero(counts)
+    ]
+    same = sum(times * (times - 1) // 2 for times in repeats.values())
+    return bars, f"{pairs:,} pairs of {len(pools.full):,} queries, {same:,} of them with the same text"
 
 
 def _perplexity(queries: int) -> int:

@@ -9,7 +9,7 @@ file of pools, a query and its positives count as alike, and a query and its neg
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor
+from math import ceil
 from pathlib import Path
 
 import msgspec
@@ -23,53 +23,54 @@ from backend.core.typed_text import nfc
 from backend.scoring.pools.files import parse_pools
 from backend.scoring.pools.model import Pools
 
-ALIKE, DIFFERENT = 4.0, 2.0
-"""Pairs with a score of 4 or more are alike ("mostly equivalent, but some unimportant details differ"). Pairs with 2 or
-less are different ("not equivalent, but share some details"). Source: Cer et al., SemEval-2017 Task 1, Table 1."""
+ALIKE_ABOVE = 3.0
+"""Pairs with a higher score are alike, all others are different (Yang et al. 2024, MVMR, section 5.1)."""
 HIGHEST = 5.0
 _COLUMNS = ("sentence1", "sentence2", "score")
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """Two sentences and a score, from 0 to 5, of how alike people find them."""
+    """Two sentences and a score, from 0 to 5, of how alike people find them. `alike` says whether that is enough."""
 
     one: str
     other: str
     score: float
-
-    @property
-    def alike(self) -> bool | None:
-        """Whether the sentences are alike; None if their score is between alike and different."""
-        return True if self.score >= ALIKE else False if self.score <= DIFFERENT else None
+    alike: bool
 
     @property
     def label(self) -> str:
-        """The score rounded down to half points, as a label: `3.5` for scores from 3.5 to below 4, `5.0` only for 5."""
-        return f"{floor(self.score * 2) / 2:.1f}"
+        """The score rounded up to half points, as a label: `3` for scores above 2.5 and up to 3."""
+        return f"{ceil(self.score * 2) / 2:g}"
 
 
-def read_labelled(path: Path) -> list[ScoredPair] | Pools:
+def read_labelled(path: Path, alike_above: float | None = None) -> list[ScoredPair] | Pools:
     """Return the pairs of an STS file (semantic textual similarity), or the pools of a file of pools.
 
+    Pairs with a score above `alike_above` are alike; None is `ALIKE_ABOVE`.
+
     Raises:
-        InputError: every problem of the file.
+        InputError: every problem of the file, or that `alike_above` is given for a file of pools.
     """
     content = unpacked_bytes(path)
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        if alike_above is not None:
+            raise InputError.single(path, "is a file of pools, which has no scores: leave out --alike-above")
         return parse_pools(content, str(path))
-    return read_sts(content, path.name)
+    return read_sts(content, path.name, ALIKE_ABOVE if alike_above is None else alike_above)
 
 
-def read_sts(content: bytes, file: str) -> list[ScoredPair]:
+def read_sts(content: bytes, file: str, alike_above: float = ALIKE_ABOVE) -> list[ScoredPair]:
     r"""Return the pairs of sentences in an STS file (semantic textual similarity), with their scores.
+
+    Pairs with a score above `alike_above` are alike, all others are different.
 
     Raises:
         InputError: names every invalid line; or says that no pair is alike, or that none is different.
 
-    >>> found = read_sts(b"A dog runs.\tA dog is running.\t4.8\nA dog runs.\tTwo cats sleep.\t0.2\n", "sts.tsv")
+    >>> found = read_sts(b"A dog runs.\tA dog is running.\t4.8\nA dog runs.\tThe cat and the dog run.\t3\n", "sts.tsv")
     >>> [(pair.other, pair.alike, pair.label) for pair in found]
-    [('A dog is running.', True, '4.5'), ('Two cats sleep.', False, '0.0')]
+    [('A dog is running.', True, '5'), ('The cat and the dog run.', False, '3')]
     """
     lines = decode_text(unpack(content, file), file).splitlines()
     head = [cell.strip().lower() for cell in lines[0].split("\t")]
@@ -92,12 +93,15 @@ def read_sts(content: bytes, file: str) -> list[ScoredPair]:
         elif not first or not second:
             problems.append(Problem(file, row, "a sentence is empty"))
         else:
-            pairs.append(ScoredPair(first, second, score))
+            pairs.append(ScoredPair(first, second, score, score > alike_above))
     if not problems:
         labels = {pair.alike for pair in pairs}
         problems += [
-            Problem(file, None, f"has no pair with a score of {bound}")
-            for bound, exists in ((f"{ALIKE:g} or more", True in labels), (f"{DIFFERENT:g} or less", False in labels))
+            Problem(file, None, f"has no pair with a score {bound}")
+            for bound, exists in (
+                (f"above {alike_above:g}", True in labels),
+                (f"of {alike_above:g} or less", False in labels),
+            )
             if not exists
         ]
     if problems:
@@ -108,16 +112,17 @@ def read_sts(content: bytes, file: str) -> list[ScoredPair]:
 RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of the best"
 
 
-class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StoredThresholds(msgspec.Struct, frozen=True):
     """The thresholds of an encoder as their file stores them, with the labelled pairs from which they were found.
 
     `t_pos` is the least similarity of a positive pair, and `t_neg` the greatest of a negative one. `encoder` is the
     encoder's identity, `labels` the name of the file of pairs, and `rule` the rule by which the thresholds were found.
-    `best` is the threshold with the highest Youden's J, `youden`. `alike`, `different` and `neither` count the pairs by
-    label. `kept_alike` is the share of alike pairs with a similarity of `t_pos` or more; `kept_different` is the share
+    `best` is the threshold with the highest Youden's J, `youden`. `alike` and `different` count the pairs by label.
+    `kept_alike` is the share of alike pairs with a similarity of `t_pos` or more; `kept_different` is the share
     of different pairs with `t_neg` or less. `alike_below` and `different_above` count pairs on the wrong side.
     `held_out` has the same two shares for thresholds that were found from other pairs; see
-    `calibrating.held_out_shares`.
+    `calibrating.held_out_shares`. `alike_above` is the score above which pairs are alike; None for a file of pools,
+    which has labels. Files from before it may count pairs that were neither, which is ignored.
     """
 
     t_pos: float
@@ -129,12 +134,12 @@ class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     youden: float
     alike: int
     different: int
-    neither: int
     kept_alike: float
     kept_different: float
     alike_below: int
     different_above: int
     held_out: tuple[float, float] | None
+    alike_above: float | None = None
 
 
 def read_thresholds(path: Path) -> StoredThresholds:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 
 from backend.core.events import Event, EventGroup
 from backend.core.messages import said
@@ -50,8 +51,9 @@ class CaptionedCorpus:
 class VisualBounds:
     """The bounds of EMScore: a positive video has to reach `positive`, a negative one must not exceed `negative`.
 
-    `positive` is the mean EMScore of all queries with their own videos. `negative` is the mean EMScore of all queries,
-    each with one video drawn from those that are negative by their texts.
+    `positive` is the mean EMScore of all queries with their own videos. `negative` is the mean EMScore of all pairs of
+    a query and a video that is negative by its texts (Yang et al. 2024, section 4.2). With `as_published`, it is the
+    mean of one such video a query, drawn at random, as the published code computes it.
     """
 
     positive: float
@@ -62,13 +64,13 @@ class VisualBounds:
 class LabelledPair:
     """A labelled pair of texts with its similarity.
 
-    `alike` is None for a pair that is labelled neither alike nor different. `label` names the column of the figure in
-    which the pair is drawn. `first_half` says in which half of the pairs it is when thresholds are found from one half
-    and tested on the other; see `calibrating.held_out_shares`.
+    A pair that is not alike is different. `label` names the violin of the figure that has the pair. `first_half` says
+    in which half of the pairs it is when thresholds are found from one half and tested on the other; see
+    `calibrating.held_out_shares`.
     """
 
     similarity: float
-    alike: bool | None
+    alike: bool
     label: str
     first_half: bool
 
@@ -201,7 +203,7 @@ class CheckReport:
     wrong: tuple[WrongVideo, ...]
 
 
-def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: int) -> CheckSample:
+def draw_sample(pools: Pools, queries: int, negatives: int | None, seed: int) -> CheckSample:
     """Draw queries whose pools people can check; return each with its positives and some of its negatives.
 
     The query's own video is not among these positives.
@@ -212,9 +214,8 @@ def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: 
     Args:
         pools: the pools of the file.
         queries: how many queries to draw; if fewer can be checked, all of them are drawn.
-        negatives: how many negatives to draw for each query; if its pool has fewer, all of them are drawn.
+        negatives: how many negatives to draw for each query; if its pool has fewer, or for None, all of them are drawn.
         seed: seeds the draw of queries and the draw of negatives.
-        most: the most videos of a query; fewer negatives are drawn if there are many positives.
     """
     texts: set[str] = set()
     checkable: list[PoolQuery] = []
@@ -229,16 +230,24 @@ def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: 
             texts.add(text)
             checkable.append(query)
     chosen = random.Random(seed).sample(checkable, min(queries, len(checkable)))
-    drawn = tuple(_draw_videos(query, negatives, seed, most) for query in chosen)
+    drawn = tuple(_draw_videos(query, negatives, seed) for query in chosen)
     return CheckSample(drawn, len(checkable), repeated, len(pools.queries) - len(pools.full), alone)
 
 
-def _draw_videos(query: PoolQuery, negatives: int, seed: int, most: int) -> CheckedQuery:
+def _draw_videos(query: PoolQuery, negatives: int | None, seed: int) -> CheckedQuery:
     positives = tuple(video for video in query.positive_videos if video != query.own.video)
-    room = max(0, min(negatives, len(query.negatives), most - len(positives)))
-    return CheckedQuery(
-        query, positives, tuple(random.Random(f"{seed}:{query.query_id}").sample(query.negatives, room))
-    )
+    count = len(query.negatives) if negatives is None else min(negatives, len(query.negatives))
+    drawn = random.Random(f"{seed}:{query.query_id}").sample(query.negatives, count)
+    return CheckedQuery(query, positives, tuple(drawn))
+
+
+def even_size(videos: int, most: int) -> int:
+    """Return the size of batches that split a number of videos evenly, with at most `most` videos each.
+
+    >>> even_size(9, 40), even_size(40, 40), even_size(49, 40), even_size(99, 40)
+    (9, 40, 25, 33)
+    """
+    return ceil(videos / ceil(videos / most))
 
 
 POOL_CHECK_MADE = Event(

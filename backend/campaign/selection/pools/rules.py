@@ -63,6 +63,7 @@ DEPARTURES = (
     "20 of the videos over t_pos are looked at, and the own one may be among them and cost another its place",
     "further occurrences of a sentence in its own video are no positives",
     "EMScore of positives has no IDF weights, although their bound has",
+    "the EMScore bound of negatives is the mean of one drawn text-negative video a query, not of all of them",
     "short pools stay in the file",
 )
 """The differences between the published code and its paper."""
@@ -181,8 +182,9 @@ def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.N
 def draw_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
     """Draw the number of one video that is negative by its text; None if no video is.
 
-    It is used to measure the EMScore (similarity of text and frames) that negatives must not exceed. `own` is the
-    number of the sentence that is the query. `s_te` has its highest similarity to a sentence of each video.
+    With `as_published`, it is used to measure the EMScore (similarity of text and frames) that negatives must not
+    exceed. `own` is the number of the sentence that is the query. `s_te` has its highest similarity to a sentence of
+    each video.
     """
     negatives = _sort_by_key(
         text_negatives(s_te, int(sentences.video[own]), options), sentences.keys_for(own, "measuring")

@@ -93,22 +93,62 @@ def sentence_vectors(sentences: Sentences, encoder: Encoder, embeddings: Path, p
     return vectors[[row[moment.sentence] for moment in sentences.moments]]
 
 
-def iterate_similarities(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple[int, Doubles, Doubles]]:
+def iterate_similarities(
+    sentences: Sentences, vectors: FloatArray, queries: Sequence[int] | None = None
+) -> Iterator[tuple[int, Doubles, Doubles]]:
     """Yield (number, similarities to all sentences, similarities to all videos) for each sentence.
 
-    Its similarity to a video (s_te) is the highest to a sentence of that video.
+    Its similarity to a video (s_te) is the highest to a sentence of that video. `queries` has the numbers of the
+    sentences to yield; None yields all.
     """
+    numbers = np.arange(len(vectors)) if queries is None else np.array(queries)
     at_once = max(1, _CELLS_AT_ONCE // len(vectors))
-    for start in range(0, len(vectors), at_once):
-        similarities = round_similarities(vectors[start : start + at_once] @ vectors.T)
+    for start in range(0, len(numbers), at_once):
+        block = numbers[start : start + at_once]
+        similarities = round_similarities(vectors[block] @ vectors.T)
         for n, s_te in enumerate(best_sentences(similarities, sentences.starts)):
-            yield start + n, similarities[n], s_te
+            yield int(block[n]), similarities[n], s_te
 
 
 def round_similarities(similarities: FloatArray | Doubles) -> Doubles:
     """Round similarities to five decimals, which is how they are compared with thresholds."""
     values: Doubles = similarities.astype(np.float64).round(_DIGITS)
     return values
+
+
+PAIR_BINS = 100
+"""Bins of `count_pairs` for similarities from 0 to 1, and as many again from -1 to 0."""
+
+
+def count_pairs(vectors: FloatArray, repeats: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Count the pairs of different queries by their cosine similarity, in 2 * `PAIR_BINS` bins from -1 to 1.
+
+    Bin b holds similarities from b / `PAIR_BINS` - 1 on, and below the next bin; the last one also holds 1. A pair
+    counts once. Similarities are rounded as they are for thresholds. They are computed in blocks, so memory grows with
+    the number of texts and not with its square.
+
+    Args:
+        vectors: a unit vector for each distinct text, float32 `(texts, dim)`.
+        repeats: number of queries that have this text. Queries with equal texts are pairs with a similarity of 1.
+
+    Example: three queries, of which two have one text, and the third is at a right angle to it.
+
+    >>> counts = count_pairs(np.eye(2, dtype=np.float32), [2, 1])
+    >>> [(int(b), int(counts[b])) for b in np.flatnonzero(counts)]
+    [(100, 2), (199, 1)]
+    """
+    times = np.array(repeats, dtype=np.float64)
+    counts = np.zeros(2 * PAIR_BINS)
+    at_once = max(1, _CELLS_AT_ONCE // len(vectors))
+    for start in range(0, len(vectors), at_once):
+        block = vectors[start : start + at_once]
+        similarities = round_similarities(block @ vectors[start:].T)
+        # The addend lifts a value that rounding left just below a bound of bins.
+        bins = np.floor((similarities + 1) * PAIR_BINS + 1e-6).astype(np.int64).clip(0, 2 * PAIR_BINS - 1)
+        pairs = np.triu(times[start : start + at_once, None] * times[start:], k=1)  # each pair once, none with itself
+        counts += np.bincount(bins.ravel(), pairs.ravel(), minlength=len(counts))
+    counts[-1] += np.sum(times * (times - 1) / 2)
+    return counts.astype(np.int64)
 
 
 class PoolVectors:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from backend.systems.learning.system import System
 
 SYSTEMS: dict[str, str] = {
+    "late": "Late",
     "mmn": "MMN",
     "crocs": "CroCs",
     "g2l": "G2L",

@@ -33,7 +33,8 @@ Departures, with reasons:
   gradients and lowers the learning rate in steps; here the training loop decides.
 """
 
-from typing import Annotated, ClassVar, cast
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, cast
 
 import torch
 from msgspec import Meta, Struct
@@ -42,9 +43,9 @@ from torch.nn.functional import normalize
 
 from backend.systems.learning.config import Count, Positive
 from backend.systems.learning.matching import first_rows, iou_loss, mutual_matching, product_score, scaled_iou
-from backend.systems.learning.moment_map import MapConvolutions, max_pooled_map, span_iou, valid_cells
+from backend.systems.learning.moment_map import MapConvolutions, map_faults, max_pooled_map, span_iou, valid_cells
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
-from backend.systems.learning.systems.moment_presets import MODELS, published_training
+from backend.systems.learning.systems.moment_presets import MMN_PRESETS
 
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
@@ -111,30 +112,27 @@ class MMN(System):
     LossOptions: ClassVar[type[Struct]] = LossOptions
     uses_words = True
     cells: Tensor
-    presets: ClassVar[Presets] = {
-        "charades": {
-            "model": MODELS["charades"],
-            "loss": {"full_epochs": 7},
-            "training": published_training(1e-4, 48, 18),
-        },
-        "activitynet": {
-            "model": MODELS["activitynet"],
-            "loss": {"margin": 0.3, "weight": 0.1, "full_epochs": 6},
-            "training": published_training(8e-4, 48, 18),
-        },
-        "tacos": {
-            "model": MODELS["tacos"],
-            "loss": {"min_iou": 0.3, "max_iou": 0.7, "top": 3, "margin": 0.1, "weight": 0.1, "full_epochs": 100},
-            "training": published_training(1.5e-3, 4, 250),
-        },
-    }
+    presets: ClassVar[Presets] = MMN_PRESETS
+
+    @classmethod
+    def faults(cls, model: Any, loss: Any, *, negatives: bool) -> Sequence[str]:
+        """Return what is wrong with settings, one message for each fault; see `System`."""
+        found = [
+            *super().faults(model, loss, negatives=negatives),
+            *map_faults(model.clips, model.pool, model.pooling, model.kernel, model.layers),
+        ]
+        if not loss.min_iou < loss.max_iou:
+            found.append(
+                f"field `loss.min_iou` is {loss.min_iou:g}: it has to be below `loss.max_iou`, {loss.max_iou:g}"
+            )
+        return found
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
         self.model, self.loss = cast(ModelOptions, model), cast(LossOptions, loss)
         m = self.model
-        if m.clips % m.pool or not self.loss.min_iou < self.loss.max_iou:
-            raise ValueError("`model.pool` has to divide `model.clips`, and `loss.min_iou` be below `loss.max_iou`")
+        if faults := self.faults(self.model, self.loss, negatives=False):
+            raise ValueError("; ".join(faults))
         valid = valid_cells(m.clips // m.pool, m.pooling)
         self.clip_layer = nn.Linear(sizes.frame_dim + sizes.subtitle_dim, m.hidden)
         self.convolutions = MapConvolutions(m.hidden, m.hidden, m.kernel, m.layers, valid)

@@ -18,7 +18,8 @@ from backend.campaign.release.export.diffing import documents as read
 from backend.campaign.release.export.diffing import release_statistics
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.rules import statistics
-from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, Spread, release_statistics_table
+from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, release_statistics_table
+from backend.campaign.release.statistics.rules import Spread
 from backend.campaign.review.adjudicating import adjudicate
 from backend.core.errors import InputError
 from small_release import PAIRS, SMALL, TEST, VAL
@@ -83,6 +84,10 @@ def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_p
         by_query = mine.groupby("query_id")
         texts = by_query["query"].first()
         assert part.queries == len(texts)
+        assert (part.moments, part.videos) == (len(spans), mine["video_name"].nunique())
+        assert part.moment_hours == pytest.approx(lasting.sum() / 3600)
+        assert part.video_hours == pytest.approx(spans.drop_duplicates("video_name")["duration"].sum() / 3600)
+        assert part.vocabulary == texts.str.lower().str.findall(r"\w+").explode().nunique()
         equal(part.query_words, texts.str.findall(r"\w+").str.len())
         equal(part.moment_s, lasting)
         equal(part.ratio, lasting / spans["duration"])
@@ -109,15 +114,24 @@ def test_the_published_raw_annotations(shared: Path) -> None:
     """94,442 of 96,483 pairs in consensus, 81.94 % settled by two: as the paper and its files have it."""
     raw = pd.read_csv(shared / "data/tvr_ranking/raw_annotation.csv")
     pairs = [
-        JudgedPair("val", int(str(pair)), 1, decide(list(grades), 1).verdict.value, len(grades))
+        JudgedPair(
+            "val", int(str(pair)) // 20, int(str(pair)) % 20 + 1, decide(list(grades), 1).verdict.value, len(grades)
+        )
         for pair, grades in raw.groupby("pair_id")["relevance"]
     ]
     # Two pairs that disagree were never sent on; nobody waits for them any more.
     pairs = [pair._replace(verdict="discarded") if pair.verdict == "escalated" else pair for pair in pairs]
-    settled = statistics.statistics(Documents({"val": []}, {}, pairs, highest=4, batch_size=20)).parts[0].settled
+    found = statistics.statistics(Documents({"val": []}, {}, pairs, highest=4, batch_size=20)).parts[0]
+    settled = found.settled
     assert (settled.pairs, settled.discarded, settled.waiting) == (96_483, 2_041, 0)
     assert sum(settled.by_grades.values()) == 94_442
     assert round(100 * settled.by_grades[2] / settled.pairs, 2) == 81.94
+    # Section 3.4: 264 + 1,473 queries with one batch, 236 + 1,308 with two. Ids are given out by twenties, and no file
+    # says whose they are. Two batches are short: 20 x (264 + 2 x 236) - 13 = 14,382 + 325 pairs of validation, and
+    # 20 x (1,473 + 2 x 1,308) - 4 = 80,060 + 1,716 of test.
+    assert found.batches == {1: 264 + 2 * 236 + 1_473 + 2 * 1_308}
+    sizes = pd.Series([pair.query_id for pair in pairs]).value_counts()
+    assert sorted(20 - sizes[sizes < 20]) == [4, 13]
 
 
 def equal(spread: Spread | None, values: "pd.Series[Any]") -> None:

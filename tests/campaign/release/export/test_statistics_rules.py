@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from backend.campaign.release.export.rules import statistics
-from backend.campaign.release.export.rules.statistics import JudgedPair, PartStatistics, SettledPairs, Spread
+from backend.campaign.release.export.rules.statistics import JudgedPair, PartStatistics, SettledPairs
+from backend.campaign.release.statistics.rules import TOKENS, Spread, figures, values_of
+from backend.core import lexicon
 from small_release import SMALL, TEST
 
 
@@ -14,7 +16,16 @@ def test_a_small_release_by_hand() -> None:
     assert val == PartStatistics(
         part="val",
         queries=2,
+        moments=3,
+        videos=2,
+        vocabulary=7,  # a dog runs she doesn't sit down
+        token_vocabulary=9,  # A dog runs . She does n't sit down
+        verbs_at_least=1,  # sit
+        verbs_at_most=4,  # dog, run, sit, down
+        moment_hours=10 / 3600,
+        video_hours=50 / 3600,
         query_words=Spread(2, 3, 3.5, 4),
+        query_tokens=Spread(2, 4, 4.5, 5),
         moment_s=Spread(3, 1, 10 / 3, 5),
         video_s=Spread(2, 10, 25, 40),
         ratio=Spread(3, 1 / 40, (5 / 10 + 4 / 40 + 1 / 40) / 3, 0.5),
@@ -36,10 +47,17 @@ TABLE = """\
 |  | validation | test | both |
 | --- | ---: | ---: | ---: |
 | queries | 2 | 1 | 3 |
-| words of a query | 3 / 3.50 / 4 | 1 / 1.00 / 1 | 1 / 2.67 / 4 |
 | moments | 3 | 1 | 4 |
-| seconds of a moment | 1.00 / 3.33 / 5.00 | 30.00 / 30.00 / 30.00 | 1.00 / 10.00 / 30.00 |
 | their videos | 2 | 1 | 2 |
+| vocabulary (words) | 7 | 1 | 8 |
+| vocabulary (tokens) | 9 | 1 | 10 |
+| verbs, at least | 1 | 0 | 1 |
+| verbs, at most | 4 | 0 | 4 |
+| hours of moments | 0.00 | 0.01 | 0.01 |
+| hours of videos | 0.01 | 0.01 | 0.01 |
+| words of a query | 3 / 3.50 / 4 | 1 / 1.00 / 1 | 1 / 2.67 / 4 |
+| tokens of a query | 4 / 4.50 / 5 | 1 / 1.00 / 1 | 1 / 3.33 / 5 |
+| seconds of a moment | 1.00 / 3.33 / 5.00 | 30.00 / 30.00 / 30.00 | 1.00 / 10.00 / 30.00 |
 | seconds of a video | 10.00 / 25.00 / 40.00 | 40.00 / 40.00 / 40.00 | 10.00 / 25.00 / 40.00 |
 | a moment's share of its video | 0.025 / 0.208 / 0.500 | 0.750 / 0.750 / 0.750 | 0.025 / 0.344 / 0.750 |
 | moments of a query | 1 / 2.00 / 3 | 1 / 1.00 / 1 | 1 / 1.67 / 3 |
@@ -69,10 +87,35 @@ CORPUS = "All 3 videos of the corpus, with truth or without, last 10.00 / 50.00 
 def test_what_people_read(pairs: list[JudgedPair], settled: str) -> None:
     """A release without its file of pairs tells nothing of batches and verdicts."""
     found = statistics.statistics(replace(SMALL, pairs=pairs))
-    words = f"Words: {WORDS}.\n"
+    words = (
+        f"Words: {WORDS}. Tokens: {TOKENS}. Verbs: in base form, by {lexicon.name()}; at least those of which a form "
+        "can only be a verb, at most those of which a form can be one.\n"
+    )
     assert statistics.markdown(found) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{CORPUS}{words}"
     no_videos = statistics.statistics(replace(SMALL, pairs=pairs, corpus={}))
     assert statistics.markdown(no_videos) == f"\n## Statistics\n\n{TABLE}{settled}{BELOW}{words}"
+
+
+def test_the_pseudo_training_set_has_the_first_column_and_no_grades() -> None:
+    """As in the paper's Table 4, where its relevant moments are not applicable."""
+    values = values_of(["A cat.", "A cat sits."], [("a", 0.0, 5.0), ("b", 0.0, 4.0)], {"a": 10.0, "b": 40.0})
+    training = figures("train_top40", values, lexicon.parts_of_speech)
+    head, *rows = statistics.release_statistics_table(statistics.statistics(SMALL, training))
+    assert head == ("", "pseudo training, top 40", "validation", "test", "both")
+    assert {len(row) for row in rows} == {5}
+    shown = {row[0]: row[1] for row in rows}
+    assert (shown["queries"], shown["moments"], shown["their videos"], shown["vocabulary (words)"]) == (
+        "2",
+        "2",
+        "2",
+        "3",
+    )
+    assert (shown["tokens of a query"], shown["seconds of a moment"]) == ("3 / 3.50 / 4", "4.00 / 4.50 / 5.00")
+    assert shown["a moment's share of its video"] == "0.100 / 0.300 / 0.500"
+    graded = [row for row in rows if "relevance" in row[0] or "moments of a query" in row[0] or "grades" in row[0]]
+    assert {row[1] for row in graded} == {"-"}
+    without = statistics.release_statistics_table(statistics.statistics(SMALL))
+    assert [(title, *cells) for title, _, *cells in rows] == without[1:]
 
 
 def test_a_split_without_a_query_has_no_figures() -> None:

@@ -9,8 +9,9 @@ import pytest
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
-from backend.campaign.release.statistics.from_files import file_statistics
+from backend.campaign.release.statistics.from_files import file_statistics, training_figures
 from backend.campaign.release.statistics.from_project import project_statistics
+from backend.campaign.release.statistics.rules import Spread
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError
@@ -133,7 +134,7 @@ def test_a_release_of_which_only_the_truth_is_there(tmp_path: Path) -> None:
     row = file_statistics([tmp_path])
     assert (row.queries, row.moments, row.videos, row.mean_video_s) == (1, 1, 1, 9.0)
     (tmp_path / "train_top01.json").write_text('[{"query": 5}]')
-    with pytest.raises(InputError, match=r"train_top01\.json: is not of the form of a release: .*query"):
+    with pytest.raises(InputError, match=r"train_top01\.json, row 1: is not of the form of a release: .*query"):
         file_statistics([tmp_path])
     (tmp_path / "train_top01.json").unlink()
     (tmp_path / "val.json").write_text("[]")
@@ -147,6 +148,37 @@ def test_the_largest_training_set_is_read_and_sizes_are_numbers(tmp_path: Path) 
         name = tmp_path / f"train_top{top:02d}.json"
         name.write_text(json.dumps([{"query": "A dog.", "relevant_moment": moments}]))
     assert file_statistics([tmp_path]).moments == 100
+
+
+def test_each_file_is_a_part_with_its_own_moments(tmp_path: Path) -> None:
+    train = write_jsonl(tmp_path / "train.jsonl", line("a", 0, 2, "A dog ran."), line("b", 1, 2, "A cat sat."))
+    val = write_jsonl(tmp_path / "val.jsonl", line("a", 0, 2, "The dog.", duration=8))
+    row = file_statistics([train, val])
+    told = [(part.part, part.queries, part.moments, part.videos, part.video_hours) for part in row.by_part]
+    assert told == [("train.jsonl", 2, 2, 2, 8 / 3600), ("val.jsonl", 1, 1, 1, 8 / 3600)]
+    assert row.moments == 2
+
+
+def test_the_training_set_of_a_release_has_its_figures(tmp_path: Path) -> None:
+    """Names of videos are compared in their composed form, and the list of videos says how long they last."""
+    assert training_figures(tmp_path) is None
+    (tmp_path / "train_top20.json").write_text("[]\n")
+    assert training_figures(tmp_path) is None
+    moments = [{"video_name": name, "timestamp": [0, 3]} for name in ("caf\u00e9", "cafe\u0301", "b")]
+    entry = {"query": "A dog runs.", "relevant_moment": moments}
+    (tmp_path / "train_top40.json").write_text(json.dumps([entry, {**entry, "query": "It sits."}], ensure_ascii=False))
+    (tmp_path / "video_corpus.json").write_text('{"caf\\u00e9": [30, 0], "b": [6, 1], "c": [9, 2]}')
+    part = training_figures(tmp_path)
+    assert part is not None
+    assert (part.part, part.queries, part.moments, part.videos) == ("train_top40", 2, 2, 2)
+    assert (part.moment_hours, part.video_hours) == (6 / 3600, 36 / 3600)
+    assert (part.ratio, part.query_words) == (Spread(2, 0.1, 0.3, 0.5), Spread(2, 2, 2.5, 3))
+    assert file_statistics([tmp_path]).by_part == (part,)
+    (tmp_path / "train_top40.json").write_bytes(b"")
+    with pytest.raises(
+        InputError, match=r"train_top40\.json: is not of the form of a release: Input data was truncated"
+    ):
+        training_figures(tmp_path)
 
 
 def test_an_empty_project_says_what_to_do(tmp_path: Path) -> None:

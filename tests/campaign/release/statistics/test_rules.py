@@ -1,13 +1,14 @@
 """Words, verbs and hours, counted by hand and against invariants."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.release.statistics import rules
-from backend.campaign.release.statistics.rules import Holdings
+from backend.campaign.release.statistics.rules import Figures, Holdings, Spread
 from backend.core import lexicon
 
 KITCHEN = Holdings(
@@ -21,6 +22,11 @@ KITCHEN = Holdings(
 )
 
 
+IN_PARTS = replace(
+    KITCHEN,
+    pairs={**KITCHEN.pairs, ("c", 0.0, 9.0): 1},
+    moments={"train": [("a", 0.0, 2.0), ("a", 1.0, 5.0)], "val": [("b", 0.0, 0.5), ("c", 0.0, 9.0)]},
+)
 LEXICON = {
     "walked": {"VERB": ("walk",)},
     "is": {"AUX": ("be",), "VERB": ("be",)},
@@ -62,6 +68,25 @@ def test_what_a_word_is(text: str, found: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # As NLTK's word_tokenize splits each as one sentence.
+        ("Two people were having a conversation.", "Two people were having a conversation ."),
+        ("Dr. Smith's cat, aged 2,5 (or 3.5): can't sit!", "Dr. Smith 's cat , aged 2,5 ( or 3.5 ) : ca n't sit !"),
+        ('He says "Stop it."', "He says `` Stop it . ''"),
+        (
+            "He takes his/her T-shirt off -- slowly... He cannot.",
+            "He takes his/her T-shirt off -- slowly ... He can not .",
+        ),
+        ("The men's hats; they're 'okay' & gonna go", "The men 's hats ; they 're ' okay ' & gon na go"),
+        (" \t ", ""),
+    ],
+)
+def test_what_a_token_is(text: str, found: str) -> None:
+    assert rules.tokens(text) == found.split()
+
+
+@pytest.mark.parametrize(
     ("word", "must", "may"),
     [
         ("opened", {"open"}, {"open"}),
@@ -83,36 +108,65 @@ def test_no_duration_at_all_is_unknown_not_nothing() -> None:
     assert (row.video_hours, row.mean_video_s, row.videos_without_duration) == (None, None, 1)
 
 
-@pytest.mark.parametrize(
-    ("texts", "told"),
-    [(1, [(1, 1)]), (5_000, [(5_000, 5_000)]), (10_001, [(5_000, 10_001), (10_000, 10_001), (10_001, 10_001)])],
-)
-def test_progress_is_told_every_five_thousand_distinct_texts_and_at_the_end(
-    texts: int, told: list[tuple[int, int]]
-) -> None:
-    there = Holdings({"all": [*(f"{n}" for n in range(texts)), " 0"]}, {("v", 0.0, 1.0): 1}, {})
-    found: list[tuple[int, int]] = []
-    rules.count(there, lambda word: {}, "", progress=lambda done, total: found.append((done, total)))
-    assert found == told
+def test_progress_is_told_by_part_and_at_the_end() -> None:
+    told: list[tuple[int, int]] = []
+
+    def note(done: int, total: int) -> None:
+        told.append((done, total))
+
+    rules.count(KITCHEN, lambda word: {}, "", progress=note)
+    rules.count(IN_PARTS, lambda word: {}, "", progress=note)
+    assert told == [(4, 4), (3, 8), (4, 8), (8, 8)]
+
+
+def test_the_figures_of_each_part_by_hand() -> None:
+    train, val = rules.count(IN_PARTS, lambda word: LEXICON.get(word, {}), "").by_part
+    assert train == Figures(
+        part="train",
+        queries=3,
+        moments=2,
+        videos=1,
+        vocabulary=5 + 5,
+        # The man walked to the sink . She 's cutting two T-shirts !
+        token_vocabulary=7 + 6,
+        verbs_at_least=1,
+        verbs_at_most=1,
+        moment_hours=pytest.approx(6 / 3600),
+        video_hours=1.0,
+        query_words=Spread(3, 5, pytest.approx(17 / 3), 6),
+        query_tokens=Spread(3, 6, pytest.approx(20 / 3), 7),
+        moment_s=Spread(2, 2, 3, 4),
+        video_s=Spread(1, 3600, 3600, 3600),
+        ratio=Spread(2, 2 / 3600, pytest.approx(3 / 3600), 4 / 3600),
+    )
+    # A video of unknown duration is left out of hours and shares.
+    assert (val.videos, val.video_hours, val.ratio) == (2, 0.5, Spread(1, 0.5 / 1800, 0.5 / 1800, 0.5 / 1800))
+
+
+def test_a_part_without_queries_and_moments_has_no_figures() -> None:
+    values = rules.values_of([], [], {})
+    nothing = rules.figures("val", values, lambda word: {})
+    assert (nothing.queries, nothing.moments, nothing.videos, nothing.moment_hours) == (0, 0, 0, 0.0)
+    assert nothing.video_hours is nothing.query_words is nothing.moment_s is nothing.video_s is nothing.ratio is None
 
 
 TEXTS = st.lists(st.text(alphabet="ab' .-Xé", max_size=12), min_size=1, max_size=20)
 
 
 @given(TEXTS, st.integers(0, 20))
-def test_how_queries_lie_in_files_does_not_matter(texts: list[str], cut: int) -> None:
+def test_how_queries_lie_in_files_does_not_matter(captions: list[str], cut: int) -> None:
     pairs = {("v", 0.0, 1.0): 1}
-    whole = rules.count(Holdings({"all": texts}, pairs, {}), lexicon.parts_of_speech, "")
-    two = rules.count(Holdings({"1": texts[cut:], "2": texts[:cut]}, pairs, {}), lexicon.parts_of_speech, "")
+    whole = rules.count(Holdings({"all": captions}, pairs, {}), lexicon.parts_of_speech, "")
+    two = rules.count(Holdings({"1": captions[cut:], "2": captions[:cut]}, pairs, {}), lexicon.parts_of_speech, "")
     assert (whole.queries, whole.vocabulary, whole.words_per_query) == (
         two.queries,
         two.vocabulary,
         two.words_per_query,
     )
     assert whole.queries == sum(two.parts.values())
-    assert whole.distinct_queries == len({text.strip() for text in texts})
-    counted = Counter(word for text in texts for word in rules.words(text))
-    assert whole.words_per_query * len(texts) == pytest.approx(counted.total())
+    assert whole.distinct_queries == len({text.strip() for text in captions})
+    counted = Counter(word for text in captions for word in rules.words(text))
+    assert whole.words_per_query * len(captions) == pytest.approx(counted.total())
     assert whole.vocabulary == len(counted)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from backend.campaign.corpus.importing.model import ImportOptions
+from backend.campaign.selection.pools.annotations import read_corpus
 from backend.campaign.selection.pools.building import BuildReport, build
-from backend.campaign.selection.pools.corpora import read_corpus
 from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.pools.files import read_pools

@@ -176,6 +176,41 @@ def test_a_check_can_be_released(check: Judging, tmp_path: Path) -> None:
     assert Counter(moment["relevance"] for query in test for moment in query["relevant_moment"]) == {0: 6, 1: 3}
 
 
+def test_whole_pools_of_fifty_videos_are_checked_in_even_batches(tmp_path: Path) -> None:
+    """49 added videos of a query, as in the paper: more than a batch can have, so two batches share them."""
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    names = [f"v{n:02d}" for n in range(50)]
+    for name in names:
+        shutil.copy(demo_pools.CLIPS / "bedroom_morning.mp4", clips / f"{name}.mp4")
+    found = {
+        name: {
+            "duration": 12.0,
+            "timestamps": [[0, 2]],
+            "sentences": ["A dog fetches." if n < 6 else f"Thing {n} is seen with a dog."],
+            "pos_moments": [[[other, "A dog fetches.", [0, 2]] for other in names[1:5]] if n == 0 else []],
+            "retrieval_pool": [names if n == 0 else []],
+        }
+        for n, name in enumerate(names)
+    }
+    (tmp_path / "pools.json").write_text(json.dumps(found))
+    project, made = make_pool_check(tmp_path / "pools.json", tmp_path / "check", clips, negatives=None, seed=3, now=NOW)
+    assert (made.queries, made.positives, made.negatives) == (1, 4, 45)
+    assert project.campaign.batch_size == 25
+    with closing(sqlite3.connect(project.folder / "reelrank.db")) as db:
+        rows = db.execute(
+            "SELECT b.number, o.put_in_as, p.rank FROM pair p JOIN batch b USING (batch_id) "
+            "JOIN pool_place o ON o.query_id = p.query_id AND o.moment_id = p.moment_id ORDER BY p.rank"
+        ).fetchall()
+    assert [number for number, *_ in rows] == [1 + n % 2 for n in range(49)]
+    in_both = Counter(number for number, put_in_as, _ in rows if put_in_as == "positive")
+    assert in_both == {1: 2, 2: 2}, "the batch does not tell as what a video was put in"
+    assert doctor(project, now=NOW).findings == ()
+    report = pool_check_report(project, OPERATOR)
+    assert report is not None
+    assert (report.together.waiting, report.facts.negatives) == (49, 45)
+
+
 # What is refused, with nothing left of it
 
 

@@ -4,6 +4,8 @@ import csv
 import json
 import re
 from collections import Counter
+from itertools import combinations
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,7 @@ def test_the_query_with_most_positives_is_shown_and_what_is_missing_is_told(
     assert {path.name for path in report.files} == {
         *("query.png", "query.svg", "map.png", "map.svg", "map.csv"),
         *("similarity.png", "similarity.svg", "similarity.csv"),
+        *("query_pairs.png", "query_pairs.svg", "query_pairs.csv"),
     }
     assert report.notes == ("no picture of d, e: no video file there shows it",)
 
@@ -157,6 +160,21 @@ def test_the_histogram_counts_every_pair_but_those_with_the_own_video(
     assert (report.positive_pairs, report.negative_pairs) == tuple(map(len, expected.values()))
 
 
+def test_every_pair_of_queries_is_counted_once(drawn: tuple[figures.FigureReport, Path]) -> None:
+    """a#0 and a#2 have one text and are a pair too: 21 pairs of 7 queries."""
+    _, out = drawn
+    texts = [SAID[query[0]][int(query[2:])] for query in PAIRED]
+    vectors = WordEncoder().encode(texts)
+    expected = Counter(min(floor(float(one @ other) * 100 + 1e-4), 99) / 100 for one, other in combinations(vectors, 2))
+    rows = table(out / "query_pairs.csv")
+    assert {float(row["low"]): int(row["pairs"]) for row in rows} == expected
+    assert sum(int(row["pairs"]) for row in rows) == 21
+    assert all(float(row["high"]) == pytest.approx(float(row["low"]) + 0.01) for row in rows)
+    assert [float(row["share"]) for row in rows] == pytest.approx([int(row["pairs"]) / 21 for row in rows])
+    drawing = (out / "query_pairs.svg").read_text("utf-8")
+    assert "21 pairs of 7 queries, 1 of them with the same text, by encoder words-64" in drawing
+
+
 def test_a_query_may_be_named_and_is_drawn_without_video_files(tmp_path: Path) -> None:
     report = figures.write_pool_figures(
         pools(tmp_path), tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "vectors", query="c#0"
@@ -194,7 +212,8 @@ def test_few_queries_have_no_map(tmp_path: Path) -> None:
     report = figures.write_pool_figures(file, tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "vectors")
     assert report.notes == ("no map of queries: it needs at least 5 different ones",)
     assert {path.name for path in report.files} == {
-        *("query.png", "query.svg", "similarity.png", "similarity.svg", "similarity.csv")
+        *("query.png", "query.svg", "similarity.png", "similarity.svg", "similarity.csv"),
+        *("query_pairs.png", "query_pairs.svg", "query_pairs.csv"),
     }
 
 

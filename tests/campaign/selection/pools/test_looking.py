@@ -13,6 +13,7 @@ import pytest
 from backend.campaign.selection.pools.building import build
 from backend.campaign.selection.pools.corpora import encode_corpus, find_video_files
 from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions
+from backend.campaign.selection.pools.rules import Sentences, draw_negative
 from backend.core.errors import InputError
 from backend.encoders.emscore import FrameVectors, SentenceVectors, idf, score
 from backend.scoring.pools.files import read_pools
@@ -95,7 +96,9 @@ def test_positives_look_alike_and_negatives_unlike(videos: Path, tmp_path: Path)
     frames = FrameVectors.of([bright if n % 2 == 0 else dark for n in range(VIDEOS)])
     s_tv = np.array([score(vectors[text], frames, weights).full_f for text in texts])
     assert report.bounds.positive == pytest.approx(s_tv.diagonal().mean(), abs=1e-6)
-    assert s_tv.min() - 1e-6 <= report.bounds.negative <= s_tv.max() + 1e-6
+    # The bound of negatives: every pair whose only sentence is negative by its text, repeated queries counted again.
+    words = WordEncoder().encode(texts)
+    assert report.bounds.negative == pytest.approx(s_tv[words @ words.T <= 0.5].mean(), abs=1e-6)
     pools = read_pools(tmp_path / "out/pools.json")
     assert pools.queries
     for query in pools.queries:
@@ -111,6 +114,37 @@ def test_positives_look_alike_and_negatives_unlike(videos: Path, tmp_path: Path)
         assert float(pair["s_tv"]) == pytest.approx(expected, abs=2e-6)
     told = json.loads((tmp_path / "out/manifest.json").read_bytes())
     assert told["bounds"] == {"positive": report.bounds.positive, "negative": report.bounds.negative}
+
+
+def test_as_published_one_drawn_negative_of_each_query_gives_the_bound(tmp_path: Path) -> None:
+    """The published code averages EMScores of one text-negative video a query, drawn at random."""
+    said = corpus()
+
+    class Numbered:
+        """An EMScore that is the number of the video, whatever the text."""
+
+        identity = "numbered"
+
+        def scorer(self, text: str) -> Any:
+            def emscore(videos: np.ndarray, *, weighted: bool) -> np.ndarray:
+                return videos / VIDEOS
+
+            return emscore
+
+    options = PoolOptions(pool=3, positives=2, seed=2, as_published=True)
+    sentences = Sentences(list(said.moments.items()), options.seed)
+    vectors = WordEncoder().encode([moment.sentence for moment in sentences.moments])
+    drawn = [
+        draw_negative(own, s_te, sentences, options) for own, s_te in enumerate((vectors @ vectors.T).astype(float))
+    ]
+    report = build(
+        said, WordEncoder(), tmp_path / "out", options, embeddings=tmp_path / "e", visual=Numbered(), now=NOW
+    )
+    assert report.bounds is not None
+    assert report.bounds.negative == pytest.approx(np.mean([video / VIDEOS for video in drawn if video is not None]))
+    assert report.bounds.positive == pytest.approx(np.mean(np.arange(VIDEOS) / VIDEOS))
+    told = json.loads((tmp_path / "out/manifest.json").read_bytes())
+    assert any("one drawn" in departure for departure in told["as_published"])
 
 
 def test_every_video_without_a_file_or_a_picture_is_named(videos: Path, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_what_is_no_share_has_no_interval(hits: int, n: int) -> None:
 
 
 def test_all_added_positives_are_looked_at_and_some_negatives_but_never_the_own_video() -> None:
-    found = draw_sample(pools(*(query(n, positives=3, pool=20) for n in range(6))), 4, 5, seed=1, most=40)
+    found = draw_sample(pools(*(query(n, positives=3, pool=20) for n in range(6))), 4, 5, seed=1)
     assert (len(found.drawn), found.checkable) == (4, 6)
     for one in found.drawn:
         assert one.positives == tuple(f"p{one.query.own.video[1:]}-{n}" for n in range(3))
@@ -73,17 +73,17 @@ def test_all_added_positives_are_looked_at_and_some_negatives_but_never_the_own_
 
 def test_the_draw_depends_on_the_seed_and_a_querys_negatives_on_nothing_else() -> None:
     many = pools(*(query(n, positives=2, pool=30) for n in range(30)))
-    draws = [draw_sample(many, 10, 5, seed=seed, most=40).drawn for seed in (1, 1, 2)]
+    draws = [draw_sample(many, 10, 5, seed=seed).drawn for seed in (1, 1, 2)]
     assert draws[0] == draws[1]
     assert draws[0] != draws[2]
-    few = {one.query.query_id: one for one in draw_sample(many, 30, 5, seed=1, most=40).drawn}
+    few = {one.query.query_id: one for one in draw_sample(many, 30, 5, seed=1).drawn}
     assert all(few[one.query.query_id] == one for one in draws[0])
 
 
 def test_the_draws_are_those_of_pythons_generator() -> None:
     """So a sheet that people were given can be drawn again."""
     many = pools(*(query(n, positives=2, pool=30) for n in range(30)))
-    found = draw_sample(many, 10, 5, seed=4, most=40)
+    found = draw_sample(many, 10, 5, seed=4)
     assert [one.query for one in found.drawn] == random.Random(4).sample(list(many.queries), 10)
     for one in found.drawn:
         assert list(one.negatives) == random.Random(f"4:{one.query.query_id}").sample(list(one.query.negatives), 5)
@@ -91,7 +91,7 @@ def test_the_draws_are_those_of_pythons_generator() -> None:
 
 def test_every_query_and_every_negative_can_be_drawn() -> None:
     three = pools(*(query(n, positives=1, pool=5) for n in range(3)))
-    found = [draw_sample(three, 1, 2, seed=seed, most=40).drawn[0] for seed in range(120)]
+    found = [draw_sample(three, 1, 2, seed=seed).drawn[0] for seed in range(120)]
     assert {one.query.query_id for one in found} == {"o0#0", "o1#0", "o2#0"}
     of_first = {frozenset(one.negatives) for one in found if one.query.query_id == "o0#0"}
     assert of_first == {frozenset(two) for two in combinations(("n0-0", "n0-1", "n0-2"), 2)}
@@ -101,18 +101,22 @@ def test_what_cannot_be_drawn_is_counted() -> None:
     said = pools(
         query(0, 1, 4, "He sits."), query(1, 1, 4, "He  sits. "), query(2, 0, 3), query(3, 3, 4), query(4, 0, 4)
     )
-    found = draw_sample(said, 100, 5, seed=0, most=40)
+    found = draw_sample(said, 100, 5, seed=0)
     assert {one.query.query_id for one in found.drawn} == {"o0#0", "o3#0", "o4#0"}
     assert (found.checkable, found.repeated, found.short, found.alone) == (3, 1, 1, 0)
-    alone = draw_sample(pools(query(0, 0, 1), query(1, 0, 1)), 100, 5, seed=0, most=40)
+    alone = draw_sample(pools(query(0, 0, 1), query(1, 0, 1)), 100, 5, seed=0)
     assert (alone.drawn, alone.alone, alone.checkable, alone.short) == ((), 2, 0, 0)
-    twice = draw_sample(pools(*(query(n, 1, 2, "He sits.") for n in range(3)), query(3, 0, 1)), 100, 5, seed=0, most=40)
+    twice = draw_sample(pools(*(query(n, 1, 2, "He sits.") for n in range(3)), query(3, 0, 1)), 100, 5, seed=0)
     assert (len(twice.drawn), twice.checkable, twice.repeated, twice.short) == (1, 1, 2, 1)
 
 
-def test_negatives_give_way_where_a_query_has_many_positives() -> None:
-    found = draw_sample(pools(query(0, positives=38, pool=60)), 1, 5, seed=0, most=40).drawn[0]
-    assert (len(found.positives), len(found.negatives)) == (38, 2)
-    for positives, negatives, most, room in ((3, 5, 3, 0), (3, 5, 2, 0), (3, 5, 4, 1), (3, 0, 40, 0), (17, 5, 40, 2)):
-        (found,) = draw_sample(pools(query(0, positives, pool=20)), 1, negatives, seed=0, most=most).drawn
-        assert (len(found.positives), len(found.negatives)) == (positives, room)
+def test_whole_pools_can_be_drawn() -> None:
+    """Section 5.2 of the MVMR paper: 100 queries with 49 newly added videos each are 4,900 videos."""
+    many = pools(*(query(n, positives=n % 5, pool=50) for n in range(120)))
+    found = draw_sample(many, 100, None, seed=1)
+    assert sum(len(one.videos) for one in found.drawn) == 4900
+    for one in found.drawn:
+        assert {*one.videos, one.query.own.video} == set(one.query.videos)
+    for asked, negatives in ((5, 5), (40, 40), (60, 47)):
+        (one,) = draw_sample(pools(query(0, positives=2, pool=50)), 1, asked, seed=0).drawn
+        assert (len(one.positives), len(one.negatives)) == (2, negatives)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.campaign.selection.pools import similarity
 from backend.campaign.selection.pools.similarity import query_video, video_starts
 
 
@@ -40,3 +41,17 @@ def test_a_video_without_a_sentence_has_no_similarity(starts: list[int]) -> None
 def test_sentences_of_a_video_stand_together() -> None:
     with pytest.raises(ValueError, match="do not stand together"):
         video_starts(["a", "b", "a"])
+
+
+def test_pairs_of_queries_are_counted_in_blocks_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(41, 6)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    repeats = rng.integers(1, 4, 41)
+    every = np.repeat(vectors, repeats, axis=0).astype(np.float64)
+    upper = np.triu_indices(len(every), k=1)
+    expected, _ = np.histogram((every @ every.T).round(5)[upper] + 1e-9, bins=np.linspace(-1, 1, 201))
+    expected[-1] += len(upper[0]) - expected.sum()  # the addend lifts 1 out of the last bin
+    for cells in (1, 41 * 7, 1 << 21):
+        monkeypatch.setattr(similarity, "_CELLS_AT_ONCE", cells)
+        assert similarity.count_pairs(vectors, repeats.tolist()).tolist() == expected.tolist()

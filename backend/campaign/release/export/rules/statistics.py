@@ -2,12 +2,23 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from backend.campaign.nouns import Verdict
-from backend.campaign.release.statistics.rules import TOKENISER, words
+from backend.campaign.release.statistics.rules import (
+    TOKENISER,
+    TOKENS,
+    TRAINING,
+    Figures,
+    Spread,
+    Values,
+    figures,
+    spread,
+    values_of,
+)
+from backend.core import lexicon
 
 
 class JudgedPair(NamedTuple):
@@ -41,16 +52,6 @@ class Documents:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """The minimum (`least`), mean and maximum (`most`) of `n` values."""
-
-    n: int
-    least: float
-    mean: float
-    most: float
-
-
-@dataclass(frozen=True, slots=True)
 class SettledPairs:
     """Numbers of pairs by outcome; the counts other than `pairs` add up to `pairs`.
 
@@ -66,19 +67,14 @@ class SettledPairs:
     """Pairs that were not settled when the release was made."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartStatistics:
-    """Statistics of one split of a release, or of the whole release.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartStatistics(Figures):
+    """Statistics of one split of a release, or of the whole release; `part` is `val`, `test` or `all`.
 
-    A `Spread` (minimum, mean and maximum) is None if there is nothing to count.
+    Moments are those with a relevance, even 0. A `Spread` (minimum, mean and maximum) is None if there is nothing to
+    count.
 
     Attributes:
-        part: `val`, `test` or `all`.
-        queries: number of queries in the truth.
-        query_words: words per query, by the tokeniser of `backend.campaign.release.statistics`.
-        moment_s: duration of a moment in seconds, over distinct moments of the truth.
-        video_s: duration of a video in seconds, over the distinct videos of these moments.
-        ratio: a moment's share of its video's duration, over distinct moments.
         judged: moments with a relevance, per query.
         at_least: moments per query of relevance 1 or more, of 2 or more, and so on up to the highest.
         by_relevance: number of moments of each relevance, from 0 on; a moment of two queries counts twice.
@@ -87,12 +83,6 @@ class PartStatistics:
         settled: outcomes of the pairs that annotators were given.
     """
 
-    part: str
-    queries: int
-    query_words: Spread | None
-    moment_s: Spread | None
-    video_s: Spread | None
-    ratio: Spread | None
     judged: Spread | None
     at_least: tuple[Spread | None, ...]
     by_relevance: tuple[int, ...]
@@ -105,12 +95,15 @@ class ReleaseStatistics:
     """The statistics of a release.
 
     `parts` has those of each split and then of the whole release. `corpus_video_s` is about the durations of all videos
-    of the corpus, in seconds. `tokeniser` says how texts were split into words.
+    of the corpus, in seconds. `tokeniser` says how texts were split into words, and `verb_list` where verbs were looked
+    up. `training` is about the largest pseudo training set; None if there is none, or it was not read.
     """
 
     parts: tuple[PartStatistics, ...]
     corpus_video_s: Spread | None
     tokeniser: str
+    verb_list: str
+    training: Figures | None = None
 
 
 ALL = "all"
@@ -118,19 +111,11 @@ _NUMBERS = {2: "two", 4: "four", 6: "six"}
 _TITLES = {"val": "validation", "test": "test", ALL: "both"}
 
 
-@dataclass(frozen=True, slots=True)
-class TruthValues:
-    """The values of single queries and moments from which minimum, mean and maximum are computed.
+class TruthValues(NamedTuple):
+    """The single values of some queries of the truth; `relevances` has the moments of each relevance of each query."""
 
-    `PartStatistics` explains the fields.
-    """
-
-    query_words: Sequence[int]
-    moment_s: Sequence[float]
-    video_s: Sequence[float]
-    ratio: Sequence[float]
+    values: Values
     relevances: Sequence[Counter[int]]
-    """For each query, the number of moments of each relevance."""
 
 
 def parts(documents: Documents) -> Iterator[tuple[str, Sequence[Mapping[str, Any]], Sequence[JudgedPair]]]:
@@ -141,28 +126,17 @@ def parts(documents: Documents) -> Iterator[tuple[str, Sequence[Mapping[str, Any
 
 
 def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
-    """Return the word counts of queries, and the durations and relevances of their moments.
-
-    All lists but `relevances` are sorted.
-    """
-    durations: dict[tuple[str, float, float], float] = {}
-    videos: dict[str, float] = {}
-    for query in queries:
-        for moment in query["relevant_moment"]:
-            start_s, end_s = moment["timestamp"]
-            durations[moment["video_name"], start_s, end_s] = end_s - start_s
-            videos[moment["video_name"]] = moment["duration"]
+    """Return the word counts of queries, and the durations and relevances of their moments."""
+    spans = {(moment["video_name"], *moment["timestamp"]) for query in queries for moment in query["relevant_moment"]}
+    durations = {moment["video_name"]: moment["duration"] for query in queries for moment in query["relevant_moment"]}
     return TruthValues(
-        query_words=sorted(len(words(query["query"])) for query in queries),
-        moment_s=sorted(durations.values()),
-        video_s=sorted(videos.values()),
-        ratio=sorted(seconds / videos[video] for (video, _, _), seconds in durations.items()),
-        relevances=[Counter(moment["relevance"] for moment in query["relevant_moment"]) for query in queries],
+        values_of((query["query"] for query in queries), spans, durations),
+        [Counter(moment["relevance"] for moment in query["relevant_moment"]) for query in queries],
     )
 
 
-def statistics(documents: Documents) -> ReleaseStatistics:
-    """Return the statistics of a release.
+def statistics(documents: Documents, training: Figures | None = None) -> ReleaseStatistics:
+    """Return the statistics of a release; `training` are the figures of its largest pseudo training set.
 
     The number of a query's batches (groups of pairs handed out together) is computed from the ranks of its pairs. Each
     batch covers `batch_size` ranks, and the first begins at rank 1. Only batches with pairs count: candidates added
@@ -173,42 +147,59 @@ def statistics(documents: Documents) -> ReleaseStatistics:
             _part(name, measure(queries), pairs, documents.highest, documents.batch_size)
             for name, queries, pairs in parts(documents)
         ),
-        corpus_video_s=_spread(list(documents.corpus.values())),
+        corpus_video_s=spread(list(documents.corpus.values())),
         tokeniser=TOKENISER,
+        verb_list=lexicon.name(),
+        training=training,
     )
 
 
 def release_statistics_table(statistics: ReleaseStatistics) -> list[tuple[str, ...]]:
     """Return the statistics as table rows: first the titles, then one row per quantity.
 
-    Each row has a name, a cell for each split, and a cell for the whole release.
+    Each row has a name, a cell for the pseudo training set if there is one, a cell for each split, and a cell for the
+    whole release. The cells of the training set are `-` where grades are counted.
     """
-    rows: list[tuple[str, ...]] = [("", *(_TITLES.get(part.part, part.part) for part in statistics.parts))]
+    columns: list[Figures] = [*([statistics.training] if statistics.training else []), *statistics.parts]
+    rows: list[tuple[str, ...]] = [("", *(_title(part.part) for part in columns))]
 
-    def row(title: str, *cells: str) -> None:
+    def row(title: str, cells: Iterable[str]) -> None:
         rows.append((title, *cells))
 
     def spreads(title: str, name: str, form: str) -> None:
-        row(title, *(_spread_text(getattr(part, name), form) for part in statistics.parts))
+        row(title, (_spread_text(getattr(part, name, None), form) for part in columns))
 
-    row("queries", *(f"{part.queries:,}" for part in statistics.parts))
+    row("queries", (f"{part.queries:,}" for part in columns))
+    row("moments", (f"{part.moments:,}" for part in columns))
+    row("their videos", (f"{part.videos:,}" for part in columns))
+    row("vocabulary (words)", (f"{part.vocabulary:,}" for part in columns))
+    row("vocabulary (tokens)", (f"{part.token_vocabulary:,}" for part in columns))
+    row("verbs, at least", (f"{part.verbs_at_least:,}" for part in columns))
+    row("verbs, at most", (f"{part.verbs_at_most:,}" for part in columns))
+    row("hours of moments", (f"{part.moment_hours:,.2f}" for part in columns))
+    row("hours of videos", ("-" if part.video_hours is None else f"{part.video_hours:,.2f}" for part in columns))
     spreads("words of a query", "query_words", ",.0f")
-    row("moments", *(f"{part.moment_s.n if part.moment_s else 0:,}" for part in statistics.parts))
+    spreads("tokens of a query", "query_tokens", ",.0f")
     spreads("seconds of a moment", "moment_s", ",.2f")
-    row("their videos", *(f"{part.video_s.n if part.video_s else 0:,}" for part in statistics.parts))
     spreads("seconds of a video", "video_s", ",.2f")
     spreads("a moment's share of its video", "ratio", ".3f")
     spreads("moments of a query", "judged", ",.0f")
+    no_grades = ["-"] if statistics.training else []
     for at_least in range(1, len(statistics.parts[0].at_least) + 1):
         title = f"moments of relevance {at_least}{' or more' if at_least < len(statistics.parts[0].at_least) else ''}"
         cells = (_spread_text(part.at_least[at_least - 1], ",.0f") for part in statistics.parts)
-        row(f"{title}, of a query", *cells)
+        row(f"{title}, of a query", [*no_grades, *cells])
     for relevance in range(len(statistics.parts[0].by_relevance)):
         cells = (_share(part.by_relevance[relevance], sum(part.by_relevance)) for part in statistics.parts)
-        row(f"pairs of relevance {relevance}", *cells)
+        row(f"pairs of relevance {relevance}", [*no_grades, *cells])
     if statistics.parts[-1].settled.pairs:
-        rows += _settled_rows(statistics)
+        rows += ((title, *no_grades, *cells) for title, *cells in _settled_rows(statistics))
     return rows
+
+
+def _title(part: str) -> str:
+    training = TRAINING.fullmatch(part)
+    return f"pseudo training, top {int(training[1])}" if training else _TITLES.get(part, part)
 
 
 def _settled_rows(statistics: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
@@ -243,11 +234,13 @@ def markdown(statistics: ReleaseStatistics) -> str:
         "\n## Statistics\n\n"
         + "\n".join(lines)
         + "\n\nThree figures are the least, the mean and the most. A moment or video counts once. "
-        + f"{all_videos}Words: {statistics.tokeniser}.\n"
+        + f"{all_videos}Words: {statistics.tokeniser}. Tokens: {TOKENS}. "
+        + f"Verbs: in base form, by {statistics.verb_list}; at least those of which a form can only be a verb, at most "
+        "those of which a form can be one.\n"
     )
 
 
-def _part(name: str, values: TruthValues, pairs: Sequence[JudgedPair], highest: int, batch_size: int) -> PartStatistics:
+def _part(name: str, truth: TruthValues, pairs: Sequence[JudgedPair], highest: int, batch_size: int) -> PartStatistics:
     handed_out: defaultdict[int | str, set[int]] = defaultdict(set)
     by_grades: Counter[int] = Counter()
     verdicts: Counter[str] = Counter()
@@ -265,29 +258,20 @@ def _part(name: str, values: TruthValues, pairs: Sequence[JudgedPair], highest: 
         waiting=verdicts[Verdict.OPEN] + verdicts[Verdict.ESCALATED],
     )
     return PartStatistics(
-        part=name,
-        queries=len(values.relevances),
-        query_words=_spread(values.query_words),
-        moment_s=_spread(values.moment_s),
-        video_s=_spread(values.video_s),
-        ratio=_spread(values.ratio),
-        judged=_spread([counts.total() for counts in values.relevances]),
+        **_fields(figures(name, truth.values, lexicon.parts_of_speech)),
+        judged=spread([counts.total() for counts in truth.relevances]),
         at_least=tuple(
-            _spread([sum(counts[value] for value in range(least, highest + 1)) for counts in values.relevances])
+            spread([sum(counts[value] for value in range(least, highest + 1)) for counts in truth.relevances])
             for least in range(1, highest + 1)
         ),
-        by_relevance=tuple(sum(counts[value] for counts in values.relevances) for value in range(highest + 1)),
+        by_relevance=tuple(sum(counts[value] for counts in truth.relevances) for value in range(highest + 1)),
         batches=dict(sorted(batches.items())),
         settled=settled,
     )
 
 
-def _spread(values: Collection[float]) -> Spread | None:
-    """Return the minimum, mean and maximum of some values; None if there are none.
-
-    The order of the values does not affect the result.
-    """
-    return Spread(len(values), min(values), math.fsum(values) / len(values), max(values)) if values else None
+def _fields(figures: Figures) -> dict[str, Any]:
+    return {field.name: getattr(figures, field.name) for field in fields(figures)}
 
 
 def _spread_text(spread: Spread | None, form: str) -> str:
