@@ -23,7 +23,8 @@ Departures of both systems from the published code, with reasons:
   so the last two clips of a video depend on the videos beside it.
 - The end of a moment is its last clip. In the published code it is the clip after that, unless the video ends there, so
   spans are from clip i to before clip j, and none ends with the video. A moment of one clip can be found.
-- Spans have no lower limit of their length (published: 2 clips); `predict.longest_s` is the upper one (published: 16).
+- Spans have no lower limit of their length (published: 2 clips). `predict.longest_s` is the upper one (published: 15
+  clips, 22.5 s).
 - A video of more than `max_clips` clips keeps them all, and neighbours share a position. The published code averages it
   down to `max_clips`; then its spans would end with other clips than the training loop's.
 - Features and tokens are not scaled to length 1. The first layer normalises them in any case.
@@ -32,7 +33,7 @@ Departures of both systems from the published code, with reasons:
 - The training loop's AdamW decays all weights and does not cut gradients; see docs/training.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, cast
 
 import torch
@@ -42,7 +43,7 @@ from torch.nn.functional import normalize, scaled_dot_product_attention
 
 from backend.systems.learning.config import Count, Positive, Share
 from backend.systems.learning.losses import hinge_loss, positives_of, span_loss
-from backend.systems.learning.system import Batch, Encoded, Sizes, System
+from backend.systems.learning.system import Batch, Encoded, Presets, Sizes, System
 
 KERNEL = 5
 """Clips that a start or an end is told by."""
@@ -175,8 +176,8 @@ class TwoStreams(System):
         super().__init__()
         self.model, self.loss = cast(StreamOptions, model), cast(StreamLoss, loss)
         m = self.model
-        if m.hidden % m.heads:
-            raise ValueError(f"`model.heads`, {m.heads}, has to divide `model.hidden`, {m.hidden}")
+        if faults := self.faults(m, self.loss, negatives=False):
+            raise ValueError("; ".join(faults))
         self.columns = [dim for dim in (sizes.frame_dim, sizes.subtitle_dim) if dim]
         crossed = len(self.columns) == 2
         self.clip_positions = Positions(m.max_clips, m.hidden, m.input_dropout)
@@ -193,6 +194,14 @@ class TwoStreams(System):
                 nn.init.normal_(part.weight, std=0.02)
             if isinstance(part, nn.Linear) and part.bias is not None:
                 nn.init.zeros_(part.bias)
+
+    @classmethod
+    def faults(cls, model: StreamOptions, loss: StreamLoss, *, negatives: bool) -> Sequence[str]:
+        """See `System.faults`."""
+        faults = list(super().faults(model, loss, negatives=negatives))
+        if model.hidden % model.heads:
+            faults.append(f"field `model.heads` is {model.heads}: it has to divide `model.hidden`, {model.hidden}")
+        return faults
 
     def encode_queries(self, words: Tensor, mask: Tensor, sentence: Tensor) -> Encoded:
         """Return `streams`, the query of each stream, `(queries, S, D)`; sentence vectors are not used."""
@@ -281,6 +290,19 @@ class TwoStreams(System):
             for name, (_, each) in parts.items()
         }
         return {"loss": torch.stack([factor * means[name] for name, (factor, _) in parts.items()]).sum(), **means}
+
+
+def published_presets(tvr_ranking: Mapping[str, object]) -> Presets:
+    """Return the presets: as published for TVR, and as in TVR-Ranking, whose options of the loss are given.
+
+    Both have at most 15 clips of 1.5 s in a span. TVR-Ranking's scripts have batches of 512.
+    """
+    predict = {"longest_s": 22.5}
+    own = {"weighted": False, "positives": "own"}
+    return {
+        "tvr": {"loss": own, "training": {"epochs": 100}, "predict": predict},
+        "tvr-ranking": {"loss": tvr_ranking, "training": {"batch": 512}, "predict": predict},
+    }
 
 
 def input_layer(dim: int, options: StreamOptions) -> nn.Sequential:

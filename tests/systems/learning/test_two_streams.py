@@ -10,6 +10,7 @@ import torch
 
 import moment_corpus
 import stream_example as example
+from backend.systems.learning.config import PredictOptions, TrainingOptions
 from backend.systems.learning.losses import positives_of
 from backend.systems.learning.system import Batch, Sizes
 from backend.systems.learning.systems.reloclnet import ReLoCLNet, frame_loss
@@ -270,7 +271,7 @@ def test_worked_by_hand() -> None:
 
 
 def test_a_number_of_heads_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"`model.heads`, 3, has to divide `model.hidden`, 8"):
+    with pytest.raises(ValueError, match=r"field `model.heads` is 3: it has to divide `model.hidden`, 8"):
         system_of(XML, example.SIZES, {"heads": 3})
 
 
@@ -280,6 +281,8 @@ def test_presets_are_options(kind: type[TwoStreams]) -> None:
     for tables in kind.presets.values():
         msgspec.convert(tables.get("model", {}), kind.ModelOptions)
         msgspec.convert(tables.get("loss", {}), kind.LossOptions)
+        msgspec.convert(tables["training"], TrainingOptions)
+        msgspec.convert(tables["predict"], PredictOptions)
 
 
 # Figures of the public code for the same numbers, in float64. Losses are the mean over all draws of negatives.

@@ -13,6 +13,8 @@ SYSTEMS: dict[str, str] = {
     "late": "Late",
     "mmn": "MMN",
     "crocs": "CroCs",
+    "xml": "XML",
+    "reloclnet": "ReLoCLNet",
 }
 """The class of each system; its module here has the system's name."""
 

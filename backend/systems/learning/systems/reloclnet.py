@@ -30,7 +30,14 @@ from torch.nn.functional import softplus
 from backend.systems.learning.config import Count
 from backend.systems.learning.losses import nce_loss
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals
-from backend.systems.learning.two_streams import StreamLoss, StreamOptions, TwoStreams, Weight, best_clips
+from backend.systems.learning.two_streams import (
+    StreamLoss,
+    StreamOptions,
+    TwoStreams,
+    Weight,
+    best_clips,
+    published_presets,
+)
 
 
 class ModelOptions(StreamOptions, frozen=True, forbid_unknown_fields=True):
@@ -61,10 +68,7 @@ class ReLoCLNet(TwoStreams):
     paper: ClassVar[str] = "Zhang et al. 2021, Video Corpus Moment Retrieval with Contrastive Learning, SIGIR"
     ModelOptions: ClassVar[type[Struct]] = ModelOptions
     LossOptions: ClassVar[type[Struct]] = LossOptions
-    presets: ClassVar[Presets] = {
-        "tvr": {"loss": {"weighted": False, "positives": "own"}, "training": {"epochs": 100}},
-        "tvr-ranking": {},
-    }
+    presets: ClassVar[Presets] = published_presets({})
     word_layers: ClassVar[int] = 2
     clip_layers: ClassVar[tuple[int, int]] = (3, 3)
     retrieval: ClassVar[int] = -1

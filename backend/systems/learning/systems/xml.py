@@ -30,7 +30,7 @@ from torch import Tensor
 from backend.systems.learning.config import Positive
 from backend.systems.learning.losses import nce_loss
 from backend.systems.learning.system import Batch, Presets, Rivals
-from backend.systems.learning.two_streams import StreamLoss, StreamOptions, TwoStreams
+from backend.systems.learning.two_streams import StreamLoss, StreamOptions, TwoStreams, published_presets
 
 
 class LossOptions(StreamLoss, frozen=True, forbid_unknown_fields=True):
@@ -53,10 +53,7 @@ class XML(TwoStreams):
     paper: ClassVar[str] = "Lei et al. 2020, TVR: A Large-Scale Dataset for Video-Subtitle Moment Retrieval, ECCV"
     ModelOptions: ClassVar[type[Struct]] = StreamOptions
     LossOptions: ClassVar[type[Struct]] = LossOptions
-    presets: ClassVar[Presets] = {
-        "tvr": {"loss": {"weighted": False, "positives": "own"}, "training": {"epochs": 100}},
-        "tvr-ranking": {},
-    }
+    presets: ClassVar[Presets] = published_presets({"video": "nce"})
     word_layers: ClassVar[int] = 1
     clip_layers: ClassVar[tuple[int, int]] = (3, 2)
     retrieval: ClassVar[int] = 0
