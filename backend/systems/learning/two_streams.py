@@ -227,16 +227,20 @@ class TwoStreams(System):
             clips: `(videos, clips, frame_dim + subtitle_dim)`.
             mask: bool `(videos, clips)`, True where there is a clip.
         """
-        parts = zip(self.streams, clips.split(self.columns, dim=-1), strict=True)
+        streams = self._streams()
+        parts = zip(streams, torch.split(clips, self.columns, dim=-1), strict=True)
         rows = [self.clip_positions(stream.project(part), mask) for stream, part in parts]
         stages = []
-        for number in range(len(self.streams[0].layers)):
+        for number in range(len(streams[0].layers)):
             if number == 1 and len(rows) == 2:
-                both = zip(self.streams, rows, reversed(rows), strict=True)
+                both = zip(streams, rows, reversed(rows), strict=True)
                 rows = [stream.cross_norm(own + stream.cross(own, other, mask)) for stream, own, other in both]
-            rows = [stream.layers[number](one, mask) for stream, one in zip(self.streams, rows, strict=True)]
+            rows = [stream.layers[number](one, mask) for stream, one in zip(streams, rows, strict=True)]
             stages.append(torch.stack(rows, dim=2))
         return stages
+
+    def _streams(self) -> list[Stream]:
+        return cast(list[Stream], list(self.streams))
 
     def span_logits(self, queries: Tensor, clips: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of the start and of the end of queries in videos, each `(..., clips)`.
@@ -246,7 +250,7 @@ class TwoStreams(System):
             clips: `(..., clips, S, D)`, the encoding for the place of the moment.
             mask: bool `(..., clips)`; the logits are -inf where there is no clip.
         """
-        asked = torch.stack([stream.query(queries[..., n, :]) for n, stream in enumerate(self.streams)], dim=-2)
+        asked = torch.stack([stream.query(queries[..., n, :]) for n, stream in enumerate(self._streams())], dim=-2)
         similarity = torch.einsum("...sd,...lsd->...l", asked, clips) / len(self.columns)
         logits = self.ends(similarity.masked_fill(~mask, 0.0).reshape(-1, 1, mask.shape[-1]))
         start, end = logits.unflatten(0, similarity.shape[:-1]).unbind(dim=-2)

@@ -40,7 +40,7 @@ from backend.systems.learning.two_streams import (
 )
 
 
-class ModelOptions(StreamOptions, frozen=True, forbid_unknown_fields=True):
+class ReLoCLNetOptions(StreamOptions, frozen=True, forbid_unknown_fields=True):
     """Options of the network with ReLoCLNet's defaults; see `StreamOptions`."""
 
     hidden: Count = 384
@@ -49,7 +49,7 @@ class ModelOptions(StreamOptions, frozen=True, forbid_unknown_fields=True):
     alpha: float = 30.0
 
 
-class LossOptions(StreamLoss, frozen=True, forbid_unknown_fields=True):
+class ReLoCLNetLoss(StreamLoss, frozen=True, forbid_unknown_fields=True):
     """Options of the losses of ReLoCLNet; see `StreamLoss`.
 
     Attributes:
@@ -66,13 +66,13 @@ class ReLoCLNet(TwoStreams):
 
     name: ClassVar[str] = "reloclnet"
     paper: ClassVar[str] = "Zhang et al. 2021, Video Corpus Moment Retrieval with Contrastive Learning, SIGIR"
-    ModelOptions: ClassVar[type[Struct]] = ModelOptions
-    LossOptions: ClassVar[type[Struct]] = LossOptions
+    ModelOptions: ClassVar[type[Struct]] = ReLoCLNetOptions
+    LossOptions: ClassVar[type[Struct]] = ReLoCLNetLoss
     presets: ClassVar[Presets] = published_presets({})
     word_layers: ClassVar[int] = 2
     clip_layers: ClassVar[tuple[int, int]] = (3, 3)
     retrieval: ClassVar[int] = -1
-    loss: LossOptions
+    loss: ReLoCLNetLoss
 
     def losses(self, batch: Batch, rivals: Rivals | None) -> dict[str, Tensor]:
         """Return `loss`, and its parts `span`, `hinge`, `frame` and `contrast`; drawn negatives are not used."""

@@ -33,7 +33,7 @@ from backend.systems.learning.system import Batch, Presets, Rivals
 from backend.systems.learning.two_streams import StreamLoss, StreamOptions, TwoStreams, published_presets
 
 
-class LossOptions(StreamLoss, frozen=True, forbid_unknown_fields=True):
+class XMLLoss(StreamLoss, frozen=True, forbid_unknown_fields=True):
     """Options of the losses of XML; see `StreamLoss`.
 
     Attributes:
@@ -52,12 +52,12 @@ class XML(TwoStreams):
     name: ClassVar[str] = "xml"
     paper: ClassVar[str] = "Lei et al. 2020, TVR: A Large-Scale Dataset for Video-Subtitle Moment Retrieval, ECCV"
     ModelOptions: ClassVar[type[Struct]] = StreamOptions
-    LossOptions: ClassVar[type[Struct]] = LossOptions
+    LossOptions: ClassVar[type[Struct]] = XMLLoss
     presets: ClassVar[Presets] = published_presets({"video": "nce"})
     word_layers: ClassVar[int] = 1
     clip_layers: ClassVar[tuple[int, int]] = (3, 2)
     retrieval: ClassVar[int] = 0
-    loss: LossOptions
+    loss: XMLLoss
 
     def losses(self, batch: Batch, rivals: Rivals | None) -> dict[str, Tensor]:
         """Return `loss`, and its parts `span` and `video`; drawn negatives are not used."""
