@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from backend.systems.learning.system import System
 
 SYSTEMS: dict[str, str] = {
-    "late": "Late",
     "mmn": "MMN",
     "crocs": "CroCs",
+    "g2l": "G2L",
+    "cet": "CrossEncoder",
+    "bet": "BiEncoder",
     "xml": "XML",
     "reloclnet": "ReLoCLNet",
+    "conquer": "Conquer",
+    "late": "Late",
 }
 """The class of each system; its module here has the system's name."""
 
