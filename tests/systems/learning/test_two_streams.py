@@ -32,7 +32,7 @@ def system_of(kind: type[TwoStreams], sizes: Sizes, model: dict[str, Any] | None
 
 
 def batch_of(sizes: Sizes) -> Batch:
-    return example.batch(columns=sizes.frame_dim + sizes.subtitle_dim)
+    return example.batch(sizes.frame_dim + sizes.subtitle_dim)
 
 
 def weights_of(system: TwoStreams) -> Weights:
