@@ -31,6 +31,7 @@ Departures, with reasons:
 - Token vectors come from any frozen sentence encoder; the paper's RoBERTa is tuned on TVR.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, cast
 
 import torch
@@ -43,10 +44,10 @@ from backend.systems.learning.first_step import FirstStep
 from backend.systems.learning.losses import span_loss
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.query_aware import (
-    Block,
-    Encoder,
+    ContextBlock,
+    PlacedEncoder,
     NetVLAD,
-    Widths,
+    BlockOptions,
     convolutions,
     projection,
     start_small,
@@ -55,8 +56,8 @@ from backend.systems.learning.systems.query_aware import (
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
 
 
-class ModelOptions(Widths, frozen=True, forbid_unknown_fields=True):
-    """Options of the network beside its `Widths`; the defaults are the published ones.
+class ConquerOptions(BlockOptions, frozen=True, forbid_unknown_fields=True):
+    """Options of the network beside `BlockOptions`; the defaults are the published ones.
 
     Attributes:
         first_run: the run file whose videos are searched, or several files, such as one of training and one of test
@@ -78,7 +79,7 @@ class ModelOptions(Widths, frozen=True, forbid_unknown_fields=True):
     block: Count = 64
 
 
-class LossOptions(Struct, frozen=True, forbid_unknown_fields=True):
+class ConquerLoss(Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the loss.
 
     Attributes:
@@ -101,8 +102,8 @@ class Conquer(System):
 
     name = "conquer"
     paper = "Hou et al. 2021, CONQUER: Contextual Query-aware Ranking for Video Corpus Moment Retrieval, MM"
-    ModelOptions: ClassVar[type[Struct]] = ModelOptions
-    LossOptions: ClassVar[type[Struct]] = LossOptions
+    ModelOptions: ClassVar[type[Struct]] = ConquerOptions
+    LossOptions: ClassVar[type[Struct]] = ConquerLoss
     uses_words = True
     presets: ClassVar[Presets] = {
         name: {
@@ -114,27 +115,35 @@ class Conquer(System):
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
-        self.sizes, self.model, self.loss = sizes, cast(ModelOptions, model), cast(LossOptions, loss)
+        self.sizes, self.model, self.loss = sizes, cast(ConquerOptions, model), cast(ConquerLoss, loss)
         m = self.model
-        if m.hidden % m.heads:
-            raise ValueError(f"`model.heads`, {m.heads}, has to divide `model.hidden`, {m.hidden}")
-        if m.similarity == "general" and m.first_run is None:
-            raise ValueError("`model.similarity` general needs the scores of `model.first_run`: name a run there")
+        if faults := self.faults(model, loss, negatives=False):
+            raise ValueError("; ".join(faults))
         self.frames = projection(sizes.frame_dim, m)
         self.words = projection(sizes.sentence_dim, m)
-        self.video_encoder, self.query_encoder = (Encoder(m, longest) for longest in m.longest)
+        self.video_encoder, self.query_encoder = (PlacedEncoder(m, longest) for longest in m.longest)
         if sizes.subtitle_dim:
             self.subtitles = projection(sizes.subtitle_dim, m)
             self.pooling, self.drop = NetVLAD(m.clusters, m.hidden), nn.Dropout(m.dropout)
             self.fusion = nn.Linear(m.clusters * m.hidden, 2, bias=False)
         self.similarity = nn.Linear(3 * m.hidden, 1, bias=False)
-        self.context, self.begin, self.end = (Block(m, n * m.hidden) for n in (4, 5, 2))
+        self.context, self.begin, self.end = (ContextBlock(m, n * m.hidden) for n in (4, 5, 2))
         self.readers = nn.ModuleList(convolutions(m) for _ in range(2))
         if m.similarity == "exclusive":
-            self.holistic = Block(m, 5 * m.hidden)
+            self.holistic = ContextBlock(m, 5 * m.hidden)
             layers = nn.Linear(m.hidden, 128, bias=False), nn.ReLU(), nn.Linear(128, 1, bias=False)
             self.video_head = nn.Sequential(*layers)
         self.apply(start_small)
+
+    @classmethod
+    def faults(cls, model: ConquerOptions, loss: ConquerLoss, *, negatives: bool) -> Sequence[str]:
+        """Return what is wrong with settings, one message for each fault."""
+        found = list(super().faults(model, loss, negatives=negatives))
+        if model.hidden % model.heads:
+            found.append(f"`model.heads`, {model.heads}, has to divide `model.hidden`, {model.hidden}")
+        if model.similarity == "general" and model.first_run is None:
+            found.append("`model.similarity` general needs the scores of `model.first_run`: name a run there")
+        return found
 
     def first_step(self) -> FirstStep | None:
         """Return where the candidates of a query come from; None searches all videos."""

@@ -13,7 +13,7 @@ from torch.nn.functional import normalize
 from backend.systems.learning.config import Count, Share
 
 
-class Widths(Struct, frozen=True, forbid_unknown_fields=True):
+class BlockOptions(Struct, frozen=True, forbid_unknown_fields=True):
     """Options that the parts share.
 
     Attributes:
@@ -29,10 +29,10 @@ class Widths(Struct, frozen=True, forbid_unknown_fields=True):
     filters: Count = 128
 
 
-class Encoder(nn.Module):
+class PlacedEncoder(nn.Module):
     """A transformer layer over rows with learned positions and kinds: 0 for frames, 1 for text."""
 
-    def __init__(self, model: Widths, longest: int) -> None:
+    def __init__(self, model: BlockOptions, longest: int) -> None:
         super().__init__()
         self.positions, self.kinds = nn.Embedding(longest, model.hidden), nn.Embedding(2, model.hidden)
         self.norm, self.dropout = nn.LayerNorm(model.hidden), nn.Dropout(model.dropout)
@@ -47,10 +47,10 @@ class Encoder(nn.Module):
         )
 
 
-class Block(nn.Module):
+class ContextBlock(nn.Module):
     """A projection to D numbers, and a transformer layer over it."""
 
-    def __init__(self, model: Widths, width: int) -> None:
+    def __init__(self, model: BlockOptions, width: int) -> None:
         super().__init__()
         self.projection, self.layer = projection(width, model), transformer_layer(model)
 
@@ -76,18 +76,18 @@ class NetVLAD(nn.Module):
         return normalize(normalize(apart, dim=1).flatten(1), dim=1)
 
 
-def projection(width: int, model: Widths) -> nn.Sequential:
+def projection(width: int, model: BlockOptions) -> nn.Sequential:
     """Return the layers that project rows of this width to D numbers."""
     return nn.Sequential(nn.LayerNorm(width), nn.Dropout(model.dropout), nn.Linear(width, model.hidden), nn.ReLU())
 
 
-def transformer_layer(model: Widths) -> nn.TransformerEncoderLayer:
+def transformer_layer(model: BlockOptions) -> nn.TransformerEncoderLayer:
     """Return one layer of BERT: normalised behind each part, 4 D numbers inside, GELU."""
     sizes = model.hidden, model.heads, 4 * model.hidden, model.dropout
     return nn.TransformerEncoderLayer(*sizes, activation="gelu", batch_first=True)
 
 
-def convolutions(model: Widths) -> nn.Sequential:
+def convolutions(model: BlockOptions) -> nn.Sequential:
     """Return the layers that give each clip one logit, from itself and two clips on either side."""
     wide = nn.Conv1d(model.hidden, model.filters, 5, padding=2, bias=False)
     return nn.Sequential(wide, nn.ReLU(), nn.Conv1d(model.filters, 1, 1, bias=False))
