@@ -1,21 +1,25 @@
-"""Train a system for video moment retrieval: read wrong answers for queries, and compute the CroCs loss.
+"""Train a system for video moment retrieval: read wrong answers for queries, and compute the matching loss.
 
 `reelrank mvmr negatives` writes the wrong answers (negatives).
 
 A potential negative of a query is a video that may serve as a wrong answer to it (equation 1). A weak negative is any
-potential negative. A strong negative is drawn at random with the probabilities p' (equations 2 and 3).
+potential negative. A strong negative is drawn at random with the probabilities p': of text similarity, or of a model's
+scores (equation 3).
 
-Source: equations 1 to 6 of Yang et al. 2024, "MVMR: A New Framework for Evaluating Faithfulness of Video Moment
-Retrieval against Multiple Distractors" (CIKM), section CroCs, as docs/decisions/051-negatives-and-crocs.md reads them.
-`backend/campaign/selection/pools/similarity.py` has equations 1 to 3. Here s is the cosine of a query and a moment, D
-the margin and T the temperature; e(x) is the exponential function. Pair i is a query q_i and its moment m_i.
+Source: Yang et al. 2024, "MVMR: A New Framework for Evaluating Faithfulness of Video Moment Retrieval against Multiple
+Distractors" (CIKM), section 6, read as in docs/decisions/051-negatives-and-crocs.md. The loss here is equation 5,
+L_rmm, as a mean over pairs, with one vector for each moment. The system `crocs` has the whole of CroCs: the map of
+moments, the cross-entropy of equation 4, and their sum, equation 6. Here s is the cosine of a query and a moment, D the
+margin (psi in the paper) and T the temperature; e(x) is the exponential function. Pair i is a query q_i and its moment
+m_i. The two halves are:
 
-(4) L_q = -mean_i log( e((s(q_i, m_i) - D) / T) / (e((s(q_i, m_i) - D) / T) + sum_m e(s(q_i, m) / T)) ),
-    where m runs over the weak and the strong negatives of q_i. The weak ones are the moments of the batch whose video
-    is a potential negative of q_i. The strong ones are moments of videos drawn by p'(v|q).
-(5) L_v = the same with the roles exchanged: m_i against its negative queries. The weak ones are the queries of the
-    batch for which the video of m_i is a potential negative. The strong ones are drawn by p'(q|v).
-(6) L = L_q + L_v
+- L_q = -mean_i log( e((s(q_i, m_i) - D) / T) / (e((s(q_i, m_i) - D) / T) + sum_m e(s(q_i, m) / T)) ), where m runs over
+  the weak and the strong negatives of q_i. The weak ones are the moments of the batch whose video is a potential
+  negative of q_i. The strong ones are moments of videos drawn by p'(v|q).
+- L_v = the same with the roles exchanged: m_i against its negative queries. The weak ones are the queries of the batch
+  for which the video of m_i is a potential negative. The strong ones are drawn by p'(q|v).
+
+L_rmm = L_q + L_v.
 """
 
 from dataclasses import dataclass
@@ -176,7 +180,7 @@ def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Ten
 
 
 class CroCsLoss(nn.Module):
-    """The CroCs loss, equation 6 of Yang et al. 2024: queries against wrong moments plus moments against wrong queries.
+    """The matching loss of CroCs, equation 5 of Yang et al. 2024: queries against wrong moments, and the reverse.
 
     Attributes:
         temperature: T, above 0, by which cosines are divided; the published configurations for Charades-STA have 0.1.
@@ -234,14 +238,14 @@ class CroCsLoss(nn.Module):
     def _one_way(
         self, right: Tensor, cosine: Tensor, weak: Tensor, anchors: Tensor, strong: Tensor | None, mask: Tensor | None
     ) -> Tensor:
-        """Return the loss of one direction, queries against moments (equation 4) or the reverse (equation 5).
+        """Return the loss of one direction, queries against moments or the reverse: one half of equation 5.
 
         Args:
             right: the cosine of each right pair, `(pairs,)`.
-            cosine: the cosine of each query with each moment, `(pairs, pairs)`; transposed for equation 5.
+            cosine: the cosine of each query with each moment, `(pairs, pairs)`; transposed for the reverse.
             weak: bool of the same shape, whether the column is a weak negative of the row: a possible wrong answer to
                 it.
-            anchors: vectors of the rows, `(pairs, dim)`: queries for equation 4, moments for equation 5.
+            anchors: vectors of the rows, `(pairs, dim)`: queries, or moments for the reverse.
             strong: vectors of each row's strong negatives (wrong answers drawn at random), `(pairs, any, dim)`; None
                 for none.
             mask: bool `(pairs, any)`, False for strong negatives to ignore; None to use all.

@@ -8,9 +8,18 @@ import msgspec
 import numpy as np
 import torch
 
-from backend.systems.learning.config import Config, LossOptions, ModelOptions, PredictOptions, TrainingOptions
-from backend.systems.learning.material import AskedQueries, TrainingPair, TrainingSet, read_clips, read_pairs
+from backend.systems.learning.config import Config, PredictOptions, TrainingOptions
+from backend.systems.learning.material import (
+    AskedQueries,
+    EncodedTexts,
+    TrainingPair,
+    TrainingSet,
+    read_clips,
+    read_pairs,
+)
 from backend.systems.learning.objective import TrainingMaterial
+from backend.systems.learning.system import Sizes
+from backend.systems.learning.systems.late import Late, LossOptions, ModelOptions
 
 TOPICS, DIM, CLIPS, CLIP_S = 6, 12, 9, 2.0
 """Each topic is shown for three clips, three topics a video."""
@@ -49,11 +58,23 @@ def features(videos: int, rng: np.random.Generator) -> HeldFeatures:
     return HeldFeatures(1 / CLIP_S, {name: one.astype(np.float32) for name, one in rows.items()})
 
 
-def material(folder: Path, *, videos: int = 8, seed: int = 0) -> TrainingMaterial:
-    """Training pairs of all videos and topics; validation queries are the topics, with all their moments as truth."""
+def late(hidden: int = 16, dropout: float = 0.0, **loss: object) -> Late:
+    """A network for such material."""
+    options = LossOptions(**loss)  # type: ignore[arg-type]  # whoever calls gives the fields
+    return Late(Sizes(DIM, 10), ModelOptions(hidden=hidden, heads=2, dropout=dropout, clip_s=CLIP_S), options)
+
+
+def material(
+    folder: Path, *, videos: int = 8, seed: int = 0, clips: int | None = None, words: bool = False
+) -> TrainingMaterial:
+    """Training pairs of all videos and topics; validation queries are the topics, with all their moments as truth.
+
+    Each query has two tokens, which are its vector and half of it.
+    """
     rng = np.random.default_rng(seed)
-    clips = read_clips(features(videos, rng), "features.h5", {f"v{n}": CLIPS * CLIP_S for n in range(videos)}, CLIP_S)
-    words = rng.standard_normal((TOPICS, 10))
+    seconds = {f"v{n}": CLIPS * CLIP_S for n in range(videos)}
+    made = read_clips(features(videos, rng), "features.h5", seconds, None if clips else CLIP_S, clips=clips)
+    named = rng.standard_normal((TOPICS, 10))
     found = [(topic, n, 6.0 * place) for n in range(videos) for place, topic in enumerate(topics_of(n))]
     pairs = [
         TrainingPair(row, topic, f"v{n}", start, start + 6.0, 0.9)
@@ -77,9 +98,19 @@ def material(folder: Path, *, videos: int = 8, seed: int = 0) -> TrainingMateria
     val = AskedQueries(
         str(folder / "val.json"), tuple(100 + n for n in range(TOPICS)), tuple(str(one["query"]) for one in truth)
     )
-    vectors = words.astype(np.float32)
-    asked = (words + 0.05 * rng.standard_normal(words.shape)).astype(np.float32)
-    return TrainingMaterial(clips, read_pairs(training, clips, weighted=True), vectors, val, asked, "frames", "words")
+    vectors = named.astype(np.float32)
+    asked = (named + 0.05 * rng.standard_normal(named.shape)).astype(np.float32)
+    queries, asked_texts = (encoded(one, words=words) for one in (vectors, asked))
+    pairs_read = read_pairs(training, made, weighted=True)
+    return TrainingMaterial(made, pairs_read, queries, val, asked_texts, "frames", "words")
+
+
+def encoded(vectors: np.ndarray, *, words: bool = False) -> EncodedTexts:
+    """Encoded texts with these vectors."""
+    if not words:
+        return EncodedTexts.without_tokens(vectors)
+    tokens = np.repeat(vectors, 2, axis=0) * np.tile(np.float32([1, 0.5]), len(vectors))[:, None]
+    return EncodedTexts(vectors, tokens, np.arange(0, 2 * len(vectors) + 1, 2))
 
 
 def config(folder: Path, **changes: object) -> Config:

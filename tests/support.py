@@ -46,6 +46,9 @@ class WordEncoder:
                 vectors[row, blake2b(word.encode(), digest_size=2).digest()[0] % self.dim] += 1
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
+        return [self.encode([word for word in text.split(" ") if word]) for text in texts]
+
     def vocabulary(self) -> frozenset[str]:
         return frozenset()
 

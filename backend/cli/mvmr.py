@@ -66,6 +66,9 @@ def negatives(
     temperature: Annotated[
         float, option("--temperature T", "The lower, the more often the most similar negatives are drawn.")
     ] = 0.1,
+    from_run: Annotated[
+        Path | None, option("--from-run RUN", "Draw by a trained system's scores instead of similarity.")
+    ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,
@@ -81,6 +84,9 @@ def negatives(
     FILE is a query. A second file has the probabilities of drawing each sentence as a negative of a video. Writes these
     two Parquet files and manifest.json.
 
+    With --from-run, videos whose score is near that of the query's own video are drawn most often, as in the MVMR
+    paper. RUN has the ids VIDEO#N of the sentences.
+
     Example: reelrank mvmr negatives charades_train.json negatives --encoder minilm --t-tr 0.8
     """
     from backend.campaign.selection.pools.negatives import write_negatives
@@ -93,6 +99,7 @@ def negatives(
             out,
             threshold=threshold,
             temperature=temperature,
+            from_run=from_run,
             encoder=encoder,
             kind=kind,
             embeddings=embeddings,
@@ -111,7 +118,10 @@ def negatives(
             ("queries of a video", f"{report.potential_queries:,.1f}", f"{report.effective_queries:,.1f}"),
         ],
     )
-    say("Effective: the number of equally likely negatives with the same uncertainty; --temperature changes it.")
+    hint = "" if report.run else "; --temperature changes it"
+    say(f"Effective: the number of equally likely negatives with the same uncertainty{hint}.")
+    if report.run_share is not None:
+        say(f"Run: {report.run} has a score for {report.run_share:.1%} of all pairs; others count as its lowest one.")
     say(f"Encoder: {report.encoder}")
     for noun, count in (("queries", report.queries_without), ("videos", report.videos_without)):
         if count:

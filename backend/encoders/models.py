@@ -80,6 +80,13 @@ class SentenceModel:
             self._hasten(len(part))
         return np.concatenate(vectors, dtype=np.float32)
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[FloatArray]:
+        """Return the last hidden states of each text's tokens, float32 `(tokens, dim)`, special tokens included."""
+        states = self._model.encode(
+            list(texts), batch_size=BATCH, show_progress_bar=False, output_value="token_embeddings"
+        )
+        return [state.float().cpu().numpy() for state in states]
+
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, at most the number that the model reads."""
         limit = self._model.max_seq_length

@@ -202,6 +202,10 @@ class _LazyEncoder:
         row = {text: index for index, text in enumerate(unique)}
         return vectors[[row[text] for text in texts]]
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[FloatArray]:
+        """Return the vectors of the tokens of each text, float32 `(tokens, dim)`, special tokens included."""
+        return self._model().encode_tokens(texts)
+
     def vocabulary(self) -> frozenset[str]:
         """Return the words, in lower case, that are single tokens of the encoder's tokenizer."""
         return words(self._folder)

@@ -107,8 +107,8 @@ def require_writable(name: str, out: Path, options: BaselineOptions | None) -> B
     Options of None become the defaults.
 
     Raises:
-        InputError: there is no such baseline. Or it is `two-step`, which combines two runs (files of predicted moments),
-            and the options name fewer than two.
+        InputError: there is no such baseline. Or it is `two-step`, which combines two runs (files of predicted
+            moments), and the options name fewer than two.
         ProjectError: `out` exists.
     """
     options = options or BaselineOptions()

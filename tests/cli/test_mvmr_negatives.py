@@ -32,6 +32,18 @@ def test_it_says_what_it_wrote(reelrank: Run, corpus: Path, tmp_path: Path) -> N
     assert list((tmp_path / "cache/reelrank/embeddings").rglob("*.npy")), "kept for the next call"
 
 
+def test_scores_of_a_run(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    run = {"a#0": [["a", 0, 2, 0.9], ["b", 0, 2, 0.8]], "b#0": [["b", 0, 2, 0.7]], "c#0": [["c", 0, 2, 0.9]]}
+    (tmp_path / "run.json").write_text(json.dumps(run | {"c#1": [["c", 2, 4, 0.9], ["b", 0, 2, 0.1]]}))
+    out = reelrank.out(
+        "mvmr", "negatives", corpus, tmp_path / "out", "--t-tr", "0.85", "--from-run", tmp_path / "run.json"
+    )
+    assert "Run: run.json has a score for 50.0% of all pairs; others count as its lowest one." in out
+    assert "--temperature" not in out
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert (manifest["temperature"], manifest["run"], manifest["run_share"]) == (None, "run.json", 0.5)
+
+
 def test_vectors_are_kept_where_it_is_told(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
     assert reelrank("mvmr", "negatives", corpus, tmp_path / "out", "--embeddings", tmp_path / "here")[0] == 0
     assert list((tmp_path / "here").rglob("*.npy"))

@@ -18,7 +18,7 @@ def cosine(a: Vector, b: Vector) -> float:
 
 
 def one_way(anchors, partners, weak, strong, there, temperature, margin):
-    """Equation 4 (or 5) as it stands: anchor i belongs to partner i."""
+    """One half of equation 5 as it stands: anchor i belongs to partner i."""
     terms = []
     for i, anchor in enumerate(anchors):
         right = math.exp((cosine(anchor, partners[i]) - margin) / temperature)

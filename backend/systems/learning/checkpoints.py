@@ -4,7 +4,8 @@ Each seed has its own folder:
 
 - `settings.json` has the settings and the paths of the data.
 - `best.safetensors` has the weights of the evaluation with the best NDCG, and a `ModelCard` that describes them. It
-  contains no paths.
+  contains no paths. Of a system with several stages it has the best weights of the last stage that was evaluated.
+- `stage-1.safetensors` has the best weights of stage 1 in the same form, from which stage 2 starts; and so on.
 - `last.safetensors` has the state after the last epoch or evaluation, from which training can continue.
 - `history.csv`, `history.png` and `history.svg` show the losses and measures of all evaluations.
 
@@ -14,7 +15,7 @@ Files are written atomically. Nothing is pickled, so reading a checkpoint never 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import torch
@@ -27,8 +28,7 @@ from backend.core.errors import InputError, ProjectError
 from backend.core.locking import locked
 from backend.core.reading import UNDECODABLE, file_bytes
 from backend.core.text_files import csv_text
-from backend.systems.learning.config import Config, ModelOptions, PredictOptions, drop_old_fields
-from backend.systems.learning.network import Shape
+from backend.systems.learning.config import Config, PredictOptions, decode, upgrade
 
 SETTINGS, BEST, LAST, HISTORY = "settings.json", "best.safetensors", "last.safetensors", "history.csv"
 _FIRST = {SETTINGS, BEST, HISTORY}
@@ -42,18 +42,16 @@ class Validation(msgspec.Struct, frozen=True):
     """The results of one evaluation on the validation queries, and of the steps since the one before it.
 
     Attributes:
-        epoch: the number of epochs done, such as 2.5.
-        loss: the mean loss over the training pairs of these steps.
-        span: the part of the loss for the moment's place in its video.
-        video: the part of the loss for the choice of the video.
+        epoch: the number of epochs done, such as 2.5; those of earlier stages count.
+        losses: the mean over the training pairs of these steps of the loss, "loss", and of its parts, by name.
         figures: the mean of each measure over the validation queries, by the measure's name.
+        stage: the stage of training, from 1.
     """
 
     epoch: float
-    loss: float
-    span: float
-    video: float
+    losses: dict[str, float]
     figures: dict[str, float]
+    stage: int = 1
 
 
 class TrainingState(msgspec.Struct, frozen=True):
@@ -61,35 +59,51 @@ class TrainingState(msgspec.Struct, frozen=True):
 
     Attributes:
         fingerprint: a hash of the settings and data.
-        step: the number of steps done.
-        sums: since the last evaluation, the sums over training pairs of the loss, its part `span` and its part `video`,
-            and the number of these pairs.
+        step: the number of steps of the stage done.
+        sums: since the last evaluation, the sums over training pairs of the loss and its parts, by name.
+        pairs: the number of these pairs.
         evaluations: the results of all evaluations until now.
+        stage: the stage of training, from 1.
     """
 
     fingerprint: str
     step: int = 0
-    sums: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    sums: dict[str, float] = {}
+    pairs: int = 0
     evaluations: tuple[Validation, ...] = ()
+    stage: int = 1
+
+    @property
+    def of_stage(self) -> tuple[Validation, ...]:
+        """The evaluations of the current stage."""
+        return tuple(one for one in self.evaluations if one.stage == self.stage)
+
+    @property
+    def epochs_before(self) -> float:
+        """The number of epochs done in earlier stages."""
+        return max((one.epoch for one in self.evaluations if one.stage < self.stage), default=0.0)
 
 
 class ModelCard(msgspec.Struct, frozen=True):
     """A description of saved weights: how they were trained, and which features and sentence encoder they need.
 
     Attributes:
-        model: the options of the network.
+        system: the name of the system.
+        model: its table `[model]`.
+        loss: its table `[loss]`.
         predict: the options for predicting moments.
         seed: the random seed of the training.
         epoch: the number of epochs done when the weights were saved, such as 2.5.
         ndcg: the mean NDCG of the validation queries with these weights.
         frame_dim: the length of a frame's features.
         sentence_dim: the length of a sentence's vector.
-        longest: the most clips (short pieces of a video) in a predicted span.
-        frames: the encoder and the rate of the frame features.
+        subtitle_dim: the length of a row of subtitle features; 0 if there are none.
+        longest: the most clips (short pieces of a video) in a predicted span, if `predict` has no limit in seconds.
+        frames: the encoder and the rate of the features of frames, and of subtitles.
         sentences: the identity of the sentence encoder.
     """
 
-    model: ModelOptions
+    model: dict[str, Any]
     predict: PredictOptions
     seed: int
     epoch: float
@@ -99,12 +113,9 @@ class ModelCard(msgspec.Struct, frozen=True):
     longest: int
     frames: str
     sentences: str
-
-    @property
-    def shape(self) -> Shape:
-        """The sizes of the network."""
-        model = self.model
-        return Shape(self.frame_dim, self.sentence_dim, model.hidden, model.heads, model.dropout)
+    subtitle_dim: int = 0
+    system: str = "late"
+    loss: dict[str, Any] = {}
 
 
 @contextmanager
@@ -158,8 +169,8 @@ def read_settings(folder: Path) -> Config:
     data = file_bytes(file)
     try:
         raw = msgspec.json.decode(data)
-        drop_old_fields(raw)  # predicting reads none of them
-        return msgspec.convert(raw, Config)
+        upgrade(raw)
+        return decode(raw)
     except UNDECODABLE as error:
         raise InputError.single(file, f"was not written by training: {error}") from None
 
@@ -177,16 +188,30 @@ def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimize
     _write(folder, LAST, tensors, state)
 
 
-def read_best(folder: Path) -> tuple[ModelCard, dict[str, Tensor]]:
+def keep_best_of(folder: Path, stage: int) -> Path:
+    """Copy the best weights to `stage-N.safetensors`, and return this file."""
+    kept = folder / f"stage-{stage}.safetensors"
+    content = file_bytes(folder / BEST)
+    with new_files(folder) as part:
+        (part / kept.name).write_bytes(content)
+    return kept
+
+
+def read_best(folder: Path, stage: int | None = None) -> tuple[ModelCard, dict[str, Tensor]]:
     """Return the description of a folder's best weights, and the weights by name.
+
+    Args:
+        folder: the folder of one seed.
+        stage: the stage of training whose best weights to read; None takes the last one.
 
     Raises:
         InputError: the file is missing or cannot be read.
     """
-    if not (folder / BEST).is_file():
-        message = f"has no {BEST}: name a folder such as OUT/seed-0, which `reelrank train` has made"
+    file = folder / (BEST if stage is None else f"stage-{stage}.safetensors")
+    if not file.is_file():
+        message = f"has no {file.name}: name a folder such as OUT/seed-0, which `reelrank train` has made"
         raise InputError.single(folder, message)
-    return _read(folder / BEST, ModelCard)
+    return _read(file, ModelCard)
 
 
 def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
@@ -243,11 +268,13 @@ def _write(folder: Path, name: str, tensors: Mapping[str, Tensor], about: msgspe
 def _read(file: Path, kind: type[_Struct]) -> tuple[_Struct, dict[str, Tensor]]:
     try:
         with safe_open(file, framework="pt") as opened:
-            about = msgspec.json.decode((opened.metadata() or {})[_ABOUT], type=kind)
+            raw = msgspec.json.decode((opened.metadata() or {})[_ABOUT])
+            upgrade(raw)
+            about = msgspec.convert(raw, kind)
             return about, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - no mapping
     except (SafetensorError, OSError, KeyError, *UNDECODABLE) as error:
         fault = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError.single(file, f"is not a checkpoint of this program, or is damaged: {fault}") from None
+        raise InputError.single(file, f"is not a checkpoint of this version, or is damaged: {fault}") from None
 
 
 PICTURES = ("history.png", "history.svg")
@@ -255,12 +282,19 @@ PICTURES = ("history.png", "history.svg")
 
 def write_table(folder: Path, evaluations: Sequence[Validation]) -> None:
     """Write the losses and measures of all evaluations to `history.csv`, one row for each."""
-    figures = list(evaluations[0].figures)
+    figures, losses = list(evaluations[0].figures), list(evaluations[0].losses)
+    staged = evaluations[-1].stage > 1
     rows = [
-        [f"{row.epoch:g}", row.loss, row.span, row.video, *(row.figures[key] for key in figures)] for row in evaluations
+        [
+            *([row.stage] if staged else []),
+            f"{row.epoch:g}",
+            *(row.losses[key] for key in losses),
+            *(row.figures[key] for key in figures),
+        ]
+        for row in evaluations
     ]
     with new_files(folder) as part:
-        text = csv_text(["epoch", "loss", "span", "video", *figures], rows)
+        text = csv_text([*(["stage"] if staged else []), "epoch", *losses, *figures], rows)
         (part / HISTORY).write_text(text, "utf-8", newline="")
 
 
@@ -279,9 +313,7 @@ def write_pictures(folder: Path, evaluations: Sequence[Validation], stopping: st
     from backend.scoring.drawing import Specification, channel, save
 
     losses = [
-        {"epoch": row.epoch, "what": series, "value": value}
-        for row in evaluations
-        for series, value in (("all", row.loss), ("spans", row.span), ("videos", row.video))
+        {"epoch": row.epoch, "what": key, "value": value} for row in evaluations for key, value in row.losses.items()
     ]
     figures = [
         {"epoch": row.epoch, "what": key, "value": value} for row in evaluations for key, value in row.figures.items()

@@ -1,7 +1,8 @@
 """Read the settings of a training run from a TOML file, and report every wrong field before anything is loaded."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -9,45 +10,38 @@ from msgspec import Meta
 from backend.core.errors import InputError, Problem
 from backend.core.reading import UNDECODABLE, fault_of, file_bytes
 from backend.systems.learning.schedule import default_epochs, default_evaluate_every
+from backend.systems.learning.systems import SYSTEMS, system_class
+
+if TYPE_CHECKING:
+    from backend.systems.learning.system import System
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[float, Meta(gt=0, le=1e6)]
 Share = Annotated[float, Meta(ge=0, lt=1)]
 
-_REPLACED = (
+_MASK_REPLACED = (
     "field `loss.mask_positives` is no longer read: take it out for the loss of the paper, or write `positives = "
     '"own"` in its place for that of the published code'
 )
-
-
-class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the network: size of encodings, attention heads, dropout, and the length of a clip in seconds.
-
-    A clip is the piece of a video that gets one encoding, from the mean of its features.
-    """
-
-    hidden: Count = 256
-    """D, numbers in every encoding."""
-    heads: Count = 4
-    """The number of heads of the self-attention; it divides `hidden`."""
-    dropout: Share = 0.1
-    clip_s: Positive = 1.5
-    """Length of a clip in seconds. Features are averaged over a clip; spans begin and end with clips. TVR has 1.5."""
+_ALPHA_MOVED = "field `predict.alpha` has moved: write `alpha` in the table [model]"
 
 
 class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the training loop, with AdamW's learning rate and weight decay.
 
     Attributes:
-        epochs: the number of epochs, by which the learning rate falls to 0; None takes 4,000 / N.
+        epochs: the number of epochs of each stage, by which the learning rate falls to 0; None takes 4,000 / N.
         evaluate_every: the number of epochs from one evaluation on the validation queries to the next, such as 0.5 for
             two an epoch; None takes 20 / N.
         batch: the number of (query, moment) pairs in a batch.
         learning_rate: the highest learning rate; see `schedule.rate_factor`.
         warmup: the share of all steps in which the learning rate rises to its highest.
         weight_decay: the weight decay.
-        patience: training stops after so many evaluations without a better NDCG.
+        patience: a stage of training stops after so many evaluations without a better NDCG.
+        precision: "bf16" computes the losses in bfloat16 where torch's autocast does; weights stay float32.
+        compile: whether torch.compile translates the encoders of videos and queries for training. The first steps take
+            long, the others less.
     """
 
     epochs: Count | None = None
@@ -57,34 +51,15 @@ class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warmup: Share = 0.01
     weight_decay: Annotated[float, Meta(ge=0, le=1e6)] = 0.01
     patience: Count = 10
-
-
-class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the loss, which has one part for the choice of the video and one for the place of the moment in it.
-
-    Attributes:
-        video: the loss for the choice of the video, as in ReLoCLNet (`nce`), XML (`hinge`) or MVMR (`crocs`).
-        weighted: whether a pair's losses are multiplied by the similarity of its query and moment, except `crocs`
-            (TVR-Ranking, C.1).
-        positives: which videos of a batch match a query. `top`: all that have one of its top N moments (TVR-Ranking,
-            C.1). `own`: only the video of the pair itself, as in TVR-Ranking's published code. A positive is in the
-            numerator of `nce`, and no negative in `hinge` and `crocs`.
-        temperature: the temperature T of `nce` and `crocs`, by which scores are divided.
-        margin: the margin of `hinge` and `crocs`, by which a pair should score higher than its negatives. The default
-            is XML's value for `hinge`; the published configuration of `crocs` has 0.4.
-        span: the weight of the loss for the place of the moment; the other part has the weight 1.
-    """
-
-    video: Literal["nce", "hinge", "crocs"] = "nce"
-    weighted: bool = True
-    positives: Literal["top", "own"] = "top"
-    temperature: Positive = 0.1
-    margin: Annotated[float, Meta(ge=0, le=2)] = 0.1
-    span: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
+    precision: Literal["fp32", "bf16"] = "fp32"
+    compile: bool = False
 
 
 class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the loss `crocs`, which draws strong negatives: videos and queries that are similar but do not match.
+    """The folder of negatives, which says for each query what may be a wrong answer; and draws from it.
+
+    `draw` and `count` are for `late` with the loss `crocs`, which draws strong negatives from the folder: videos and
+    queries that are similar but do not match.
 
     Attributes:
         folder: the output folder of `reelrank mvmr negatives`.
@@ -102,18 +77,16 @@ class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options for predicting moments with the trained network; see `predicting`.
 
     Attributes:
-        videos: the number of best videos of a query in which moments are searched.
+        videos: the number of best videos of a query in which moments are searched, by systems that score videos first.
         moments: the number of predicted moments of a query in the run.
-        alpha: the weight of the video's score beside the score of the span in it (XML: 20).
-        longest_s: the length of the longest predicted moment, in seconds; None takes that of the longest moment of the
-            training set.
+        longest_s: the length of the longest predicted moment, in seconds. None takes that of the longest moment of the
+            training set, or no limit for systems that divide each video into the same number of clips.
         nms: the IoU above which a better moment suppresses a worse one (non-maximum suppression). None suppresses none,
             as in TVR-Ranking's own code.
     """
 
     videos: Count = 100
     moments: Count = 100
-    alpha: Annotated[float, Meta(ge=0, le=1000)] = 20.0
     longest_s: Positive | None = None
     nms: Annotated[float, Meta(gt=0, le=1)] | None = None
 
@@ -125,34 +98,44 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         release: folder of a release as `reelrank export` writes it, with training set, validation and test queries.
         features: file of frame features.
         out: folder that gets a folder for each seed.
+        system: the name of the system, see `backend.systems.learning.systems`.
+        preset: the name of one of the system's presets, whose settings replace the defaults; None for none.
         rate: rows of features for each second of video, for files that do not state it.
+        subtitles: file of subtitle features, with the same layout as `features`; None for none.
+        subtitle_rate: rows of subtitle features for each second of video, for files that do not state it.
         encoder: the sentence encoder; None takes SimCSE from the model hub.
         encoder_kind: "sup", "unsup" or "minilm"; None guesses it from the name.
         embeddings: folder that caches vectors of sentences; None takes the user's cache folder.
         top: N of the training set `train_topN.json`, which has the N most similar moments of each query.
         seeds: the random seeds.
         device: `cpu`, `cuda`, or `auto` for a GPU where torch finds one.
+        model: the `ModelOptions` of the system.
+        loss: the `LossOptions` of the system.
     """
 
     release: str
     features: str
     out: str
+    system: str = "late"
+    preset: str | None = None
     rate: Positive | None = None
+    subtitles: str | None = None
+    subtitle_rate: Positive | None = None
     encoder: str | None = None
     encoder_kind: str | None = None
     embeddings: str | None = None
     top: Count = 20
     seeds: Annotated[tuple[Seed, ...], Meta(min_length=1)] = (0,)
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    model: ModelOptions = ModelOptions()
+    model: Any = None
     training: TrainingOptions = TrainingOptions()
-    loss: LossOptions = LossOptions()
+    loss: Any = None
     negatives: NegativesOptions | None = None
     predict: PredictOptions = PredictOptions()
 
     @property
     def epochs(self) -> int:
-        """The number of epochs, from the settings or by `schedule.default_epochs`."""
+        """The number of epochs of a stage, from the settings or by `schedule.default_epochs`."""
         return self.training.epochs or default_epochs(self.top)
 
     @property
@@ -161,8 +144,12 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.training.evaluate_every or default_evaluate_every(self.top)
 
 
-def read_config(file: Path) -> Config:
+def read_config(file: Path, system: str | None = None) -> Config:
     """Return the settings in a TOML file, with paths made absolute; relative ones start at the file's folder.
+
+    Args:
+        file: the TOML file.
+        system: the name of a system to take instead of the one in the file.
 
     Raises:
         InputError: the file is missing or not TOML, or a field is wrong.
@@ -170,34 +157,84 @@ def read_config(file: Path) -> Config:
     data = file_bytes(file)
     try:
         raw = msgspec.toml.decode(data)
-        replaced = drop_old_fields(raw)
-        config = msgspec.convert(raw, Config)
-    except msgspec.ValidationError as error:
-        raise InputError.single(file, fault_of(error)) from None
     except UNDECODABLE as error:
         raise InputError.single(file, f"is not TOML: {error}") from None
-    if faults := [*([_REPLACED] if replaced else []), *_faults(config)]:
-        raise InputError([Problem(str(file), None, message) for message in faults])
-    return _resolve_paths(config, file.resolve().parent)
+    changed = upgrade(raw)
+    return config_of(raw | ({"system": system} if system else {}), str(file), file.resolve().parent, changed)
 
 
-def drop_old_fields(raw: Any) -> bool:
-    """Remove the fields that earlier versions had from decoded settings; return whether there were any."""
-    loss = raw.get("loss") if isinstance(raw, dict) else None
-    return isinstance(loss, dict) and loss.pop("mask_positives", None) is not None
+def config_of(raw: Mapping[str, Any], source: str, home: Path, more_faults: list[str] | None = None) -> Config:
+    """Return the settings in a mapping such as a TOML file has; relative paths start at `home`.
+
+    Raises:
+        InputError: a field is wrong; names `source`.
+    """
+    try:
+        config = decode(raw)
+    except msgspec.ValidationError as error:
+        raise InputError.single(source, fault_of(error)) from None
+    if faults := [*(more_faults or []), *_faults(config)]:
+        raise InputError([Problem(source, None, message) for message in faults])
+    return _resolve_paths(config, home)
+
+
+def decode(raw: Mapping[str, Any]) -> Config:
+    """Return decoded settings, with the tables of their system, and its preset below what they say themselves.
+
+    Raises:
+        msgspec.ValidationError: a field is wrong.
+    """
+    name, preset = raw.get("system", "late"), raw.get("preset")
+    if name not in SYSTEMS:
+        raise msgspec.ValidationError(f"there is no system {name!r}: the systems are {', '.join(SYSTEMS)}")
+    cls = system_class(name)
+    if preset is not None:
+        raw = {**raw, **_with_preset(cls, preset, raw)}
+    typed = msgspec.convert(raw, _tables_of(cls))
+    return Config(**{field: getattr(typed, field) for field in Config.__struct_fields__})
+
+
+def _with_preset(cls: "type[System]", preset: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+    if preset not in cls.presets:
+        known = ", ".join(cls.presets) or "none"
+        raise msgspec.ValidationError(f"system {cls.name} has no preset {preset!r}: its presets are {known}")
+    given = {name: raw.get(name, {}) for name in cls.presets[preset]}
+    return {
+        name: {**cls.presets[preset][name], **table} if isinstance(table, dict) else table
+        for name, table in given.items()
+    }
+
+
+def _tables_of(cls: "type[System]") -> type[Config]:
+    """Return a subclass of `Config` whose tables `model` and `loss` are those of a system."""
+    tables = [("model", cls.ModelOptions, cls.ModelOptions()), ("loss", cls.LossOptions, cls.LossOptions())]
+    made = msgspec.defstruct("Config", tables, bases=(Config,), frozen=True, forbid_unknown_fields=True)
+    return made  # type: ignore[return-value]  # msgspec says type[Struct]
+
+
+def upgrade(raw: Any) -> list[str]:
+    """Change decoded settings of an earlier version to those of this one.
+
+    Returns:
+        What to change in a file that somebody wrote, one message for each such field.
+    """
+    changed = []
+    if isinstance(raw, dict):
+        loss, predict, model = (raw.get(name) for name in ("loss", "predict", "model"))
+        if isinstance(loss, dict) and loss.pop("mask_positives", None) is not None:
+            changed.append(_MASK_REPLACED)
+        if isinstance(predict, dict) and "alpha" in predict:
+            raw["model"] = {"alpha": predict.pop("alpha"), **(model if isinstance(model, dict) else {})}
+            changed.append(_ALPHA_MOVED)
+    return changed
 
 
 def _faults(config: Config) -> list[str]:
-    faults = []
-    if config.model.hidden % config.model.heads or config.model.hidden % 2:
-        field = f"field `model.hidden` is {config.model.hidden}"
-        faults.append(f"{field}: it has to be even, and `model.heads`, {config.model.heads}, has to divide it")
+    faults = list(system_class(config.system).faults(config.model, config.loss, negatives=config.negatives is not None))
     if len(set(config.seeds)) < len(config.seeds):
         faults.append(f"field `seeds` names a seed twice: {', '.join(map(str, config.seeds))}")
-    if config.loss.video == "crocs" and config.negatives is None:
-        faults.append("field `loss.video` is crocs: add the table [negatives] with the `folder` of its negatives")
-    if config.loss.video != "crocs" and config.negatives is not None:
-        faults.append(f"table [negatives] is for `loss.video` crocs, not {config.loss.video}: take one of them out")
+    if config.subtitle_rate is not None and config.subtitles is None:
+        faults.append("field `subtitle_rate` is for a file of `subtitles`: name one, or take it out")
     return faults
 
 
@@ -210,6 +247,7 @@ def _resolve_paths(config: Config, home: Path) -> Config:
         config,
         release=place(config.release),
         features=place(config.features),
+        subtitles=None if config.subtitles is None else place(config.subtitles),
         out=place(config.out),
         encoder=place(config.encoder) if config.encoder and config.encoder.startswith((".", "~")) else config.encoder,
         embeddings=None if config.embeddings is None else place(config.embeddings),

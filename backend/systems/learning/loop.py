@@ -3,26 +3,30 @@
 On a CPU, the same seed gives exactly the same weights, even if training was stopped and resumed. They may differ if
 torch uses another number of threads.
 
-The loop knows no system: `objective` has the network, its loss and its figures.
+The loop knows no system, only the interface `system.System`. A system may have several stages; each stage but the
+first starts from the best weights of the one before.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import torch
 from torch import Tensor
 
 from backend.core.errors import InputError, ProjectError
-from backend.core.progress import Progress
+from backend.core.progress import Progress, steps_of
 from backend.systems.learning import checkpoints, objective
-from backend.systems.learning.batches import Batch, batches, order_seed, step_seeds
+from backend.systems.learning.batches import batches, order_seed, stage_seed, step_seeds
 from backend.systems.learning.checkpoints import TrainingState, Validation
 from backend.systems.learning.config import Config
-from backend.systems.learning.objective import Network, TrainingMaterial
+from backend.systems.learning.objective import TrainingMaterial
+from backend.systems.learning.rivals import NegativeSampler
 from backend.systems.learning.schedule import is_evaluated, rate_factor
+from backend.systems.learning.system import Batch, Rivals, StagePlan, System
 
 STOPPING = "ndcg@20,0.5"
 """The key of the figure that early stopping compares."""
@@ -35,11 +39,12 @@ class SeedReport:
     Attributes:
         folder: the folder with its files.
         seed: the seed.
-        epochs: the number of epochs done, such as 2.5.
-        best: the number of epochs done at the evaluation with the best NDCG on the validation queries.
+        epochs: the number of epochs done in all stages, such as 2.5.
+        best: the number of epochs done at the evaluation with the best NDCG on the validation queries, of the last
+            stage.
         ndcg: the mean NDCG of the validation queries at this evaluation.
         resumed: the number of epochs done before this call; 0 for a fresh start.
-        stopped_early: whether training stopped before the last configured epoch.
+        stopped_early: whether a stage stopped before its last configured epoch.
     """
 
     folder: Path
@@ -115,33 +120,44 @@ def _train(
         raise ProjectError(f"{folder} {fault}: name another folder `out`, or restore both to go on")
     checkpoints.write_settings(folder, config)
     state = stored[0] if stored else TrainingState(made_of)
-    resumed, epoch_steps = state.step, math.ceil(len(material.pairs) / config.training.batch)
     with repeatable(seed):
-        network = objective.network_of(config, material).to(device)
-        options = config.training
-        optimiser = torch.optim.AdamW(network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
-        if stored:
-            checkpoints.restore(network, optimiser, stored[1])
-        while not _done(config, state, epoch_steps):
-            state = _rest_of_epoch(config, material, network, optimiser, seed, state, progress)
-    best = best_of(state.evaluations)
-    if resumed < state.step or not (folder / checkpoints.PICTURES[-1]).exists():
+        network = objective.network_of(config.system, material.sizes, config.model, config.loss).to(device)
+        plans = network.stage_plans()
+        before = _epochs(config, material, plans, state)
+        if config.training.compile:
+            compile_encoders(network)
+        while True:
+            stage = _Stage(config, material, network, plans[state.stage - 1], seed, state.stage)
+            state = stage.run(state, stored[1] if stored else None, progress)
+            if state.stage == len(plans):
+                break
+            checkpoints.keep_best_of(folder, state.stage)
+            state, stored = msgspec.structs.replace(state, stage=state.stage + 1, step=0, sums={}, pairs=0), None
+    best, done = best_of(state.of_stage), _epochs(config, material, plans, state)
+    if before < done or not (folder / checkpoints.PICTURES[-1]).exists():
         checkpoints.write_pictures(folder, state.evaluations, STOPPING, best.epoch)
-    done, before = state.step / epoch_steps, resumed / epoch_steps
-    return SeedReport(folder, seed, done, best.epoch, best.figures[STOPPING], before, done < config.epochs)
+    stopped_early = done < config.epochs * len(plans)
+    return SeedReport(folder, seed, done, best.epoch, best.figures[STOPPING], before, stopped_early)
+
+
+def _epochs(config: Config, material: TrainingMaterial, plans: Sequence[StagePlan], state: TrainingState) -> float:
+    """Return the number of epochs done in all stages."""
+    return state.epochs_before + state.step / _epoch_steps(config, material, plans[state.stage - 1])
+
+
+def _epoch_steps(config: Config, material: TrainingMaterial, plan: StagePlan) -> int:
+    return math.ceil(len(material.pairs) / (plan.batch or config.training.batch))
+
+
+def compile_encoders(network: System) -> None:
+    """Let torch.compile translate the encoders of videos and queries when they are first called."""
+    for name in ("encode_videos", "encode_queries"):
+        setattr(network, name, torch.compile(getattr(network, name), dynamic=True))
 
 
 def best_of(evaluations: Sequence[Validation]) -> Validation:
     """Return the evaluation with the best NDCG on the validation queries; the first one if several are equal."""
     return max(evaluations, key=lambda one: (one.figures[STOPPING], -one.epoch))
-
-
-def _done(config: Config, state: TrainingState, epoch_steps: int) -> bool:
-    evaluations = state.evaluations
-    if not evaluations:
-        return False
-    waited = len(evaluations) - 1 - evaluations.index(best_of(evaluations))
-    return state.step >= config.epochs * epoch_steps or waited >= config.training.patience
 
 
 @contextmanager
@@ -157,71 +173,129 @@ def repeatable(seed: int) -> Iterator[None]:
             torch.set_deterministic_debug_mode(before)
 
 
-def _rest_of_epoch(
-    config: Config,
-    material: TrainingMaterial,
-    network: Network,
-    optimiser: torch.optim.Optimizer,
-    seed: int,
-    state: TrainingState,
-    progress: Progress | None,
-) -> TrainingState:
-    """Train to the end of an epoch, or until training stops early, and return the new state.
+class _Stage:
+    """One stage of training: from its first weights, or from where it was stopped, to its end."""
 
-    The state is saved after each evaluation and at the end of the epoch.
-    """
-    options, folder = config.training, folder_of(config, seed)
-    epoch_steps = math.ceil(len(material.pairs) / options.batch)
-    steps, (epoch, skip) = config.epochs * epoch_steps, divmod(state.step, epoch_steps)
-    device = next(network.parameters()).device
-    sums, step, evaluations = torch.tensor(state.sums, dtype=torch.float64), state.step, state.evaluations
-    order = order_seed(seed, epoch + 1)
-    for batch in batches(material.pairs, material.clips, material.vectors, options.batch, order, device, skip=skip):
-        for group in optimiser.param_groups:
-            group["lr"] = options.learning_rate * rate_factor(step, steps, options.warmup)
-        losses = torch.stack(_step(config, material, network, optimiser, batch, step_seeds(seed, step)))
-        pairs = len(batch.numbers)
-        sums += torch.cat([losses.double().cpu(), torch.ones(1, dtype=torch.float64)]) * pairs
-        step += 1
-        if progress:
-            progress(f"training, seed {seed}", step, steps)
-        evaluated = is_evaluated(step, steps, epoch_steps, config.evaluate_every)
-        if not evaluated and step % epoch_steps:
-            continue
-        if not math.isfinite(sums[0]):
-            fault = "losses are no longer finite: lower `training.learning_rate`"
-            raise InputError.single(folder, f"epoch {epoch + 1}: {fault}")
-        if evaluated:
-            loss, span, video = (sums[:3] / sums[3]).tolist()
-            sums = torch.zeros(4, dtype=torch.float64)
-            figures = objective.figures(config, material, network)
-            evaluations = (*evaluations, Validation(step / epoch_steps, loss, span, video, figures))
-            best = best_of(evaluations)
-            if best is evaluations[-1]:
-                card = objective.card_of(config, material, seed, best.epoch, best.figures[STOPPING])
-                checkpoints.write_best(folder, network, card)
-            checkpoints.write_table(folder, evaluations)
-        state = TrainingState(state.fingerprint, step, tuple(sums.tolist()), evaluations)
-        checkpoints.write_last(folder, network, optimiser, state)
-        if _done(config, state, epoch_steps):
-            break
-    return state
+    def __init__(
+        self, config: Config, material: TrainingMaterial, network: System, plan: StagePlan, seed: int, stage: int
+    ) -> None:
+        self.config, self.material, self.network, self.plan = config, material, network, plan
+        self.seed, self.stage, self.folder = seed, stage, folder_of(config, seed)
+        self.draws = stage_seed(seed, stage)
+        self.batch = plan.batch or config.training.batch
+        self.epoch_steps = _epoch_steps(config, material, plan)
+        self.steps = config.epochs * self.epoch_steps
+        self.device = next(network.parameters()).device
+        self.hard: NegativeSampler | None = None
+
+    def run(
+        self, state: TrainingState, stored: Mapping[str, Tensor] | None, progress: Progress | None
+    ) -> TrainingState:
+        """Train to the end of the stage, and return the last state.
+
+        Args:
+            state: the state to continue from.
+            stored: the tensors of that state, to continue a stage that was stopped; None to begin it.
+            progress: called with (name of the work, steps done, steps of all epochs).
+        """
+        options = self.config.training
+        if self.stage > 1:
+            _, weights = checkpoints.read_best(self.folder, self.stage - 1)
+            checkpoints.load_weights(self.network, weights, self.folder)
+        done = self._done(state)
+        if not done and (self.plan.hard_videos or self.plan.hard_queries):
+            scoring = steps_of(progress, f"scoring negatives, seed {self.seed}")
+            self.hard = objective.hard_sampler(self.network, self.material, scoring)
+        optimiser = torch.optim.AdamW(
+            self.network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay
+        )
+        if stored:
+            checkpoints.restore(self.network, optimiser, stored)
+        elif self.stage > 1:  # from here on, the best weights are those of this stage
+            checkpoints.write_last(self.folder, self.network, optimiser, state)
+        while not self._done(state):
+            state = self._rest_of_epoch(optimiser, state, progress)
+        return state
+
+    def _done(self, state: TrainingState) -> bool:
+        evaluations = state.of_stage
+        if not evaluations:
+            return False
+        waited = len(evaluations) - 1 - evaluations.index(best_of(evaluations))
+        return state.step >= self.steps or waited >= self.config.training.patience
+
+    def _rest_of_epoch(
+        self, optimiser: torch.optim.Optimizer, state: TrainingState, progress: Progress | None
+    ) -> TrainingState:
+        """Train to the end of an epoch, or until the stage stops early, and return the new state.
+
+        The state is saved after each evaluation and at the end of the epoch.
+        """
+        config, material, options = self.config, self.material, self.config.training
+        epoch, skip = divmod(state.step, self.epoch_steps)
+        self.network.epoch = epoch + 1
+        sums, pairs, step = dict(state.sums), state.pairs, state.step
+        order = order_seed(self.draws, epoch + 1)
+        running: Tensor | None = None
+        for batch in batches(
+            material.pairs, material.clips, material.queries, self.batch, order, self.device, skip=skip
+        ):
+            for group in optimiser.param_groups:
+                factor = self.plan.learning_rate * rate_factor(step, self.steps, options.warmup)
+                group["lr"] = options.learning_rate * factor
+            losses = self._step(optimiser, batch, step_seeds(self.draws, step))
+            if running is None:
+                running = torch.tensor([sums.get(name, 0.0) for name in losses], dtype=torch.float64)
+            running += torch.stack(list(losses.values())).double().cpu() * len(batch.numbers)
+            pairs += len(batch.numbers)
+            step += 1
+            if progress:
+                progress(f"training, seed {self.seed}", step, self.steps)
+            evaluated = is_evaluated(step, self.steps, self.epoch_steps, config.evaluate_every)
+            if not evaluated and step % self.epoch_steps:
+                continue
+            sums = dict(zip(losses, running.tolist(), strict=True))
+            if not math.isfinite(sums["loss"]):
+                fault = "losses are no longer finite: lower `training.learning_rate`"
+                raise InputError.single(self.folder, f"epoch {epoch + 1}: {fault}")
+            evaluations = state.evaluations
+            if evaluated:
+                means = {name: total / pairs for name, total in sums.items()}
+                evaluations = (*evaluations, self._validated(state.epochs_before + step / self.epoch_steps, means))
+                sums, pairs, running = {}, 0, None
+            state = TrainingState(state.fingerprint, step, sums, pairs, evaluations, self.stage)
+            if evaluated and best_of(state.of_stage) is evaluations[-1]:
+                best = evaluations[-1]
+                card = objective.card_of(config, material, self.seed, best.epoch, best.figures[STOPPING])
+                checkpoints.write_best(self.folder, self.network, card)
+            if evaluated:
+                checkpoints.write_table(self.folder, evaluations)
+            checkpoints.write_last(self.folder, self.network, optimiser, state)
+            if self._done(state):
+                break
+        return state
+
+    def _validated(self, epoch: float, losses: dict[str, float]) -> Validation:
+        figures = objective.figures(self.config, self.material, self.network)
+        return Validation(epoch, losses, figures, self.stage)
+
+    def _step(self, optimiser: torch.optim.Optimizer, batch: Batch, seeds: tuple[int, int]) -> dict[str, Tensor]:
+        """Update the weights by one batch, and return its losses; `seeds` are those of dropout and of negatives."""
+        dropout, draws = seeds
+        self.network.train()
+        torch.manual_seed(dropout)
+        generator = torch.Generator().manual_seed(draws)
+        rivals = objective.negatives_of(
+            self.config, self.material, self.network, self.plan, self.hard, batch, generator
+        )
+        losses = losses_of(self.network, batch, rivals, self.config.training.precision)
+        optimiser.zero_grad()
+        losses["loss"].backward()  # type: ignore[no-untyped-call]  # torch has no types there
+        optimiser.step()
+        return {name: loss.detach() for name, loss in losses.items()}
 
 
-def _step(
-    config: Config,
-    material: TrainingMaterial,
-    network: Network,
-    optimiser: torch.optim.Optimizer,
-    batch: Batch,
-    seeds: tuple[int, int],
-) -> tuple[Tensor, ...]:
-    """Update the weights by one batch, and return its losses; `seeds` are those of dropout and of drawn negatives."""
-    dropout, draws = seeds
-    network.train()
-    torch.manual_seed(dropout)
-    losses = objective.loss_of(config, material, network, batch, torch.Generator().manual_seed(draws))
-    optimiser.zero_grad()
-    losses[0].backward()  # type: ignore[no-untyped-call]  # torch has no types there
-    optimiser.step()
-    return tuple(loss.detach() for loss in losses)
+def losses_of(network: System, batch: Batch, rivals: Rivals | None, precision: str) -> dict[str, Tensor]:
+    """Return the losses of a batch, computed in "fp32", or in "bf16" where torch's autocast takes bfloat16."""
+    with torch.autocast(batch.clips.device.type, dtype=torch.bfloat16, enabled=precision == "bf16"):
+        return network.losses(batch, rivals)

@@ -1,67 +1,68 @@
-"""What the late-interaction system gives the training loop: its data, its network, its loss and its figures."""
+"""The data of a training, and what the loop asks of any system: negatives of a batch, and figures of validation."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import torch
-from torch import Tensor
 
+from backend.core.errors import InputError
+from backend.core.progress import Steps
 from backend.core.reading import file_bytes
 from backend.scoring.evaluate import evaluate
 from backend.systems.learning import predicting
-from backend.systems.learning.batches import Batch
 from backend.systems.learning.checkpoints import ModelCard
 from backend.systems.learning.config import Config
-from backend.systems.learning.losses import hinge_loss, nce_loss, positives_of, span_loss
-from backend.systems.learning.material import AskedQueries, Clips, Floats, TrainingPairs, fingerprint
-from backend.systems.learning.network import LateInteraction, video_scores
-from backend.systems.learning.rivals import Rivals, crocs_loss
-from backend.training import CroCsLoss
+from backend.systems.learning.material import AskedQueries, Clips, EncodedTexts, TrainingPairs, fingerprint
+from backend.systems.learning.rivals import NegativeSampler, rivals_of, sampler_of_scores
+from backend.systems.learning.system import Batch, Rivals, Sizes, StagePlan, System
+from backend.systems.learning.systems import system_class
 
-Network = LateInteraction
-"""What the loop trains."""
-_ANY_TIME = ("release", "features", "out", "embeddings", "seeds", "device")
-"""Settings that may change before training resumes, because the data itself is compared; the others may not."""
+_ANY_TIME = ("release", "features", "subtitles", "out", "embeddings", "seeds", "device", "preset")
+"""Settings that may change before training resumes, because what they name is compared; the others may not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingMaterial:
     """The data that training needs.
 
-    Vectors are float32 `(texts, dim)`.
-
     Attributes:
-        clips: the frame features of all videos, averaged over clips (short pieces of equal length).
+        clips: the features of all videos, averaged over clips (short pieces).
         pairs: the training pairs of a query and a moment.
-        vectors: the vectors of the training queries.
+        queries: the encoded training queries.
         val: the validation queries.
-        val_vectors: the vectors of the validation queries.
-        frames: the identity of the frame features: their encoder and rate.
+        val_queries: the encoded validation queries.
+        frames: the identity of the features of frames, and of subtitles: their encoder and rate.
         sentences: the identity of the sentence encoder.
-        rivals: videos and queries that are similar but do not match, for the loss `crocs`; None for other losses.
-        rival_vectors: the vectors of the queries in `rivals`.
+        negatives: what may be a negative of which query, from the folder of negatives; None if there is none.
+        negative_queries: the encoded queries of that folder, if they are drawn.
     """
 
     clips: Clips
     pairs: TrainingPairs
-    vectors: Floats
+    queries: EncodedTexts
     val: AskedQueries
-    val_vectors: Floats
+    val_queries: EncodedTexts
     frames: str
     sentences: str
-    rivals: Rivals | None = None
-    rival_vectors: Floats | None = None
+    negatives: NegativeSampler | None = None
+    negative_queries: EncodedTexts | None = None
+
+    @property
+    def sizes(self) -> Sizes:
+        """The lengths of features and of sentence vectors."""
+        subtitles = self.clips.subtitle_dim
+        return Sizes(self.clips.rows.shape[1] - subtitles, self.queries.vectors.shape[1], subtitles)
 
     def longest(self, config: Config) -> int:
         """Return the most clips (short pieces of a video) that a predicted moment may have.
 
-        The limit comes from the setting `predict.longest_s`, or without one from the longest training moment.
+        That of the longest training moment, or for videos of equally many clips all of them. The setting
+        `predict.longest_s` comes before it, see `predicting`.
         """
-        if config.predict.longest_s is not None:
-            return max(1, math.ceil(config.predict.longest_s / self.clips.clip_s - 1e-6))
+        if hasattr(config.model, "clips"):
+            return int(self.clips.counts.max())
         return int((self.pairs.last - self.pairs.first).max()) + 1
 
     def fingerprint(self, config: Config) -> str:
@@ -75,75 +76,105 @@ class TrainingMaterial:
         settings["training"].pop("patience")  # it only says how far to go
         settings["training"] |= {"epochs": config.epochs, "evaluate_every": config.evaluate_every}
         (settings["negatives"] or {}).pop("folder", None)
-        pairs = (self.pairs.query, self.pairs.video, self.pairs.first, self.pairs.last, self.pairs.weight)
-        arrays = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts, self.clips.durations_s)
-        rivals = self.rivals.fingerprint() if self.rivals else ""
+        pairs = (self.pairs.query, self.pairs.video, self.pairs.span, self.pairs.weight)
+        texts = (array for one in (self.queries, self.val_queries) for array in (one.vectors, one.tokens, one.starts))
+        clips = (self.clips.rows, self.clips.starts, self.clips.durations_s)
+        negatives = self.negatives.fingerprint() if self.negatives else ""
         truth = np.frombuffer(file_bytes(Path(self.val.file)), dtype=np.uint8)
         described = msgspec.json.encode((settings, self.clips.videos)).decode()
-        return fingerprint(described, *arrays, *pairs, rivals, truth)
+        return fingerprint(described, *texts, *clips, *pairs, negatives, truth)
 
 
-def loss_of(
-    config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return three scalars: the loss of a batch, its part for the place of the moment, and its part for the video.
+def hard_sampler(network: System, material: TrainingMaterial, progress: Steps | None = None) -> NegativeSampler:
+    """Return the sampler that draws negatives by the network's scores of all training queries and training videos.
 
-    The span loss rates where in its video a moment is found, the video loss which video is chosen. The loss is the
-    video loss plus `config.loss.span` times the span loss. Both parts are means over the pairs of the batch, weighted
-    by the pairs' weights; the video loss `crocs` has no weights.
+    It takes about 16 bytes for each query and video.
     """
-    options, own_only = config.loss, config.loss.positives == "own"
-    queries, videos = network.queries(batch.vectors), network.videos(batch.clips, batch.mask)
-    logits = network.span_logits(queries.location, videos.location, batch.mask)
-    span = (batch.weight * span_loss(*logits, batch.first, batch.last)).mean()
-    if options.video == "crocs":
-        if material.rivals is None or material.rival_vectors is None or config.negatives is None:
-            raise ValueError("crocs needs negatives")
-        count = config.negatives.count
-        drawn = material.rivals.draw(batch, count, generator, masked=not own_only)
-        loss = CroCsLoss(options.temperature, options.margin)
-        video = crocs_loss(loss, network, batch, drawn, material.clips, material.rival_vectors, queries, videos)
-    else:
-        scores = video_scores(queries, videos)
-        positives = positives_of(batch.positives, own_only=own_only)
-        each = (
-            nce_loss(scores, positives, options.temperature)
-            if options.video == "nce"
-            else hinge_loss(scores, positives, options.margin)
-        )
-        video = (batch.weight * each).mean()
-    return options.span * span + video, span, video
+    queries, videos = np.unique(material.pairs.query), np.unique(material.pairs.video)
+    scores = predicting.score_videos(network, material.clips, material.queries, queries, videos, progress=progress)
+    folder = material.negatives
+    potential = None if folder is None else folder.potential(queries, videos, masked=False)
+    return sampler_of_scores(scores, queries, videos, material.pairs, len(material.clips.videos), potential)
 
 
-def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
+def negatives_of(
+    config: Config,
+    material: TrainingMaterial,
+    network: System,
+    plan: StagePlan,
+    hard: NegativeSampler | None,
+    batch: Batch,
+    generator: torch.Generator,
+) -> Rivals | None:
+    """Return the negatives of a batch; None if there is neither a folder of negatives nor a sampler by scores.
+
+    Args:
+        config: all settings.
+        material: the data for these settings.
+        network: the system.
+        plan: the stage of training.
+        hard: the sampler by scores; None if the stage draws none.
+        batch: the batch.
+        generator: the random generator of the draws.
+    """
+    folder, drawn, counts, texts = material.negatives, hard, (plan.hard_videos, plan.hard_queries), material.queries
+    if drawn is None and config.negatives is not None and material.negative_queries is not None:
+        drawn, counts, texts = folder, (config.negatives.count,) * 2, material.negative_queries
+    if folder is None and drawn is None:
+        return None
+    return rivals_of(
+        batch,
+        material.pairs,
+        folder,
+        drawn,
+        counts,
+        material.clips,
+        texts,
+        generator,
+        masked=not network.draws_positives,
+    )
+
+
+def figures(config: Config, material: TrainingMaterial, network: System) -> dict[str, float]:
     """Return the mean NDCG@20 of the validation queries by IoU threshold, under keys such as `ndcg@20,0.5`.
 
     `reelrank evaluate` gives the same values.
     """
     val = material.val
     run = predicting.predict(
-        network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)
+        network, material.clips, val.ids, material.val_queries, config.predict, material.longest(config)
     )
     scores = evaluate(val.file, run, k=20, measures="ndcg")
     return dict(scores.mean)
 
 
-def network_of(config: Config, material: TrainingMaterial) -> LateInteraction:
-    """Return a new network for these data, with random weights."""
-    return LateInteraction(card_of(config, material, 0, 0.0, 0.0).shape)
+def network_of(system: str, sizes: Sizes, model: msgspec.Struct, loss: msgspec.Struct) -> System:
+    """Return a new network of a system, with random weights.
+
+    Raises:
+        InputError: the system's options do not fit together.
+    """
+    try:
+        return system_class(system)(sizes, model, loss)
+    except ValueError as error:
+        raise InputError.single(f"system {system}", str(error)) from None
 
 
 def card_of(config: Config, material: TrainingMaterial, seed: int, epoch: float, ndcg: float) -> ModelCard:
     """Return the description of weights; see `ModelCard`."""
+    sizes = material.sizes
     return ModelCard(
-        config.model,
-        config.predict,
-        seed,
-        epoch,
-        ndcg,
-        material.clips.rows.shape[1],
-        material.vectors.shape[1],
-        material.longest(config),
-        material.frames,
-        material.sentences,
+        system=config.system,
+        model=msgspec.to_builtins(config.model),
+        loss=msgspec.to_builtins(config.loss),
+        predict=config.predict,
+        seed=seed,
+        epoch=epoch,
+        ndcg=ndcg,
+        frame_dim=sizes.frame_dim,
+        sentence_dim=sizes.sentence_dim,
+        subtitle_dim=sizes.subtitle_dim,
+        longest=material.longest(config),
+        frames=material.frames,
+        sentences=material.sentences,
     )

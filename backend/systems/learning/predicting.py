@@ -1,12 +1,13 @@
-"""Predict the moments of queries with a trained network: the best spans of the best videos, in seconds.
+"""Predict the moments of queries with a trained system: the best spans of videos, in seconds.
 
-Only spans in the best videos of a query are scored, as in XML (Lei et al. 2020, section 4, inference for moment
-retrieval in a corpus). The score of the span from clip i to clip j of the video v, i <= j, for the query q is
-p_start(i) p_end(j) exp(alpha s(v, q)). Here p_start and p_end are the probabilities that the moment starts and ends at
-a clip, s is the score of the video, and alpha is a weight. Runs contain the logarithm of this score.
+A system that scores videos first is asked only for the spans of the best videos of a query, as in XML (Lei et al. 2020,
+section 4, inference for moment retrieval in a corpus). Other systems score the spans of all videos.
+
+Videos are encoded in blocks, so that their encodings take about `BLOCK_BYTES`. The best spans of each query are merged
+over the blocks. If there is more than one block, a system that scores videos first encodes each video twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +17,15 @@ from torch import Tensor
 from backend.core.progress import Steps
 from backend.scoring.files.entries import parse_run_mapping
 from backend.scoring.matching.suppression import suppress
-from backend.systems.learning.batches import padded
+from backend.systems.learning.batches import padded, padded_texts
 from backend.systems.learning.config import PredictOptions
-from backend.systems.learning.material import Clips, Floats, QueryKey
-from backend.systems.learning.network import EncodedQueries, LateInteraction, video_scores
+from backend.systems.learning.material import Clips, EncodedTexts, Floats, Indices, QueryKey
+from backend.systems.learning.system import Encoded, System
 from backend.systems.model import Answers, Predicted, in_ms
 
 VIDEOS_AT_ONCE, QUERIES_AT_ONCE = 64, 512
+BLOCK_BYTES = 200 << 20
+"""About how much memory the encodings of videos take, and apart from them the scores of spans."""
 _BEFORE_NMS = 10
 """So many times the moments of a run are looked at where some will be suppressed."""
 
@@ -44,43 +47,69 @@ class ScoredSpans:
     last: Tensor
 
 
-def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> ScoredSpans:
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Videos that were encoded together.
+
+    Attributes:
+        videos: their indices, ascending.
+        encoded: their encodings.
+        length: the number of clips of the longest.
+    """
+
+    videos: Tensor
+    encoded: Encoded
+    length: int
+
+    def taken(self, rows: Tensor) -> Encoded:
+        """Return the encodings of some of the videos, by their rows in the block."""
+        return {name: tensor[rows] for name, tensor in self.encoded.items()}
+
+
+def best_spans(scores: Tensor, videos: Tensor, longest: Tensor, count: int) -> ScoredSpans:
     """Return the `count` best spans of some videos for one query, or all spans if there are fewer.
 
-    The probability that the moment starts at a clip is p_start, and that it ends there p_end. Spans of equal score are
-    in the order of their video, first clip and last clip.
+    Spans of equal score are in the order of their video, first clip and last clip.
 
     Args:
-        scores: `(videos,)`, the score of each video, which is added to the score of all its spans.
-        start: log p_start, `(videos, clips)`, -inf where there is no clip.
-        end: log p_end, `(videos, clips)`, -inf where there is no clip.
-        longest: the largest number of clips in a span.
+        scores: `(videos, clips, clips)`, the score of the span from a clip to a clip; -inf where there is no span.
+        videos: `(videos,)`, the index of each video, ascending.
+        longest: `(videos,)`, the largest number of clips in a span of each video.
         count: the number of spans to return.
 
-    Example: one video of score 0 has two clips, with p_start (.75, .25) and p_end (.5, .5), and `longest` is 2.
-    Counting clips from 1, the spans (1, 1) and (1, 2) have the score log .375, and (2, 2) has log .125. There is no
-    span (2, 1).
+    Example: one video has two clips and the scores ((-1, -2), (-inf, -1)); its spans may have two clips. Counting clips
+    from 1, the order is (1, 1), (2, 2), (1, 2). There is no span (2, 1).
     """
-    length = start.shape[1]
-    place = torch.arange(length, device=start.device)
+    length = scores.shape[1]
+    place = torch.arange(length, device=scores.device)
     after = place[None, :] - place[:, None]
-    allowed = (after >= 0) & (after < longest)
-    whole = (scores[:, None, None] + start[:, :, None] + end[:, None, :]).masked_fill(~allowed, -torch.inf).flatten()
-    count = min(count, int(whole.isfinite().sum()))
+    allowed = (after >= 0) & (after < longest[:, None, None])
+    whole = scores.float().masked_fill(~allowed, -torch.inf).flatten()
+    count = min(count, int((whole > -torch.inf).sum()))
     if not count:
         return ScoredSpans(whole[:0], *(place[:0] for _ in range(3)))
     # The value of the last one is certain, which of its equals comes first is not: so these are put in order here.
     best = torch.nonzero(whole >= whole.topk(count).values[-1])[:, 0]
     best = best[whole[best].sort(descending=True, stable=True).indices[:count]]
-    return ScoredSpans(whole[best], best // length**2, best // length % length, best % length)
+    return ScoredSpans(whole[best], videos[best // length**2], best // length % length, best % length)
+
+
+def merged(parts: Sequence[ScoredSpans], count: int) -> ScoredSpans:
+    """Return the `count` best spans of several lists of spans, in the order of `best_spans`."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = [torch.cat([getattr(part, name) for part in parts]) for name in ScoredSpans.__slots__]
+    score, video, first, last = (column.cpu().numpy() for column in columns)
+    order = torch.from_numpy(np.lexsort((last, first, video, -score))[:count]).to(columns[0].device)
+    return ScoredSpans(*(column[order] for column in columns))
 
 
 @torch.no_grad()
 def predict(
-    network: LateInteraction,
+    network: System,
     clips: Clips,
     ids: Sequence[QueryKey],
-    vectors: Floats,
+    texts: EncodedTexts,
     options: PredictOptions,
     longest: int,
     *,
@@ -92,69 +121,178 @@ def predict(
         network: the network with its weights; it is put into evaluation mode, which turns dropout off.
         clips: the clips (short pieces) of the videos to search in.
         ids: the ids of the queries.
-        vectors: the vectors of the queries' texts, float32 `(queries, dim)`.
+        texts: the encoded texts of the queries.
         options: see `PredictOptions`.
-        longest: the largest number of clips in a predicted moment.
-        progress: called with (queries done, all queries).
+        longest: the largest number of clips in a predicted moment, if `options` has none in seconds.
+        progress: called with (queries done in all blocks of videos, all of them).
     """
     network.eval()
     device = next(network.parameters()).device
-    queries = network.queries(torch.from_numpy(vectors).to(device))
-    scores, location = _over_videos(network, clips, queries, device)
-    starts = torch.from_numpy(clips.starts).to(device)
-    counts = torch.from_numpy(clips.counts).to(device)
-    run: Answers = {}
-    for number, query in enumerate(ids):
-        order = scores[number].sort(descending=True, stable=True).indices[: options.videos]
-        place = torch.arange(int(counts[order].max()), device=device)
-        mask = place < counts[order][:, None]
-        rows = location[(starts[order][:, None] + place).clamp(max=len(location) - 1)]
-        own = queries.location[number].expand(len(order), -1)
-        start, end = (logits.log_softmax(dim=1) for logits in network.span_logits(own, rows, mask))
-        spans = best_spans(
-            options.alpha * scores[number][order],
-            start,
-            end,
-            longest=longest,
-            count=options.moments * (_BEFORE_NMS if options.nms else 1),
-        )
-        run[str(query)] = _in_seconds(spans, order[spans.video].tolist(), clips)
-        if progress:
-            progress(number + 1, len(ids))
+    queries = encoded_queries(network, texts, np.arange(len(ids)), device)
+    blocks = Blocks(network, clips, device)
+    scores = _video_scores(network, blocks, queries, len(ids), len(clips.videos))
+    best = None if scores is None else scores.sort(dim=1, descending=True, stable=True).indices[:, : options.videos]
+    limits = torch.from_numpy(_limits(clips, options, longest)).to(device)
+    count = options.moments * (_BEFORE_NMS if options.nms else 1)
+    spans: list[list[ScoredSpans]] = [[] for _ in ids]
+    place = torch.full((len(clips.videos),), -1, device=device)
+    for number, block in enumerate(blocks):
+        place.fill_(-1)
+        place[block.videos] = torch.arange(len(block.videos), device=device)
+        for query in range(len(ids)):
+            rows = place[block.videos] if best is None else place[best[query]]
+            rows = rows[rows >= 0].sort().values
+            one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
+            for part in rows.split(_videos_at_once(block)):
+                found = network.span_scores(one, block.taken(part))[0]
+                videos = block.videos[part]
+                spans[query].append(best_spans(found, videos, limits[videos], count))
+            spans[query] = [merged(spans[query], count)] if spans[query] else []
+            if progress:
+                progress(number * len(ids) + query + 1, len(blocks) * len(ids))
+    run = {str(query): _in_seconds(parts, clips) for query, parts in zip(ids, spans, strict=True)}
     return without_overlap(run, options.nms, options.moments) if options.nms else run
 
 
-def _over_videos(
-    network: LateInteraction, clips: Clips, queries: EncodedQueries, device: torch.device
-) -> tuple[Tensor, Tensor]:
-    """Return the score of each video for each query, `(queries, videos)`, and the location encodings of all clips.
+@torch.no_grad()
+def score_videos(
+    network: System, clips: Clips, texts: EncodedTexts, queries: Indices, videos: Indices, *, progress: Steps | None
+) -> Floats:
+    """Return r(q, v), float32 `(queries, videos)`: a system's score of each video, or of the best span in it.
 
-    The location encodings, `(clips, D)`, are vectors that serve to find a moment in its video. They are in the order of
-    the videos.
+    The result takes 4 bytes for each query and video.
+
+    Args:
+        network: the network; it is put into evaluation mode.
+        clips: the clips of all videos.
+        texts: the encoded texts.
+        queries: the indices of the texts to score.
+        videos: the indices of the videos to score, ascending.
+        progress: called with (videos done, all videos).
     """
-    scores = torch.empty((len(queries.retrieval), len(clips.videos)), device=device)
-    location = []
-    for begin in range(0, len(clips.videos), VIDEOS_AT_ONCE):
-        block = np.arange(begin, min(begin + VIDEOS_AT_ONCE, len(clips.videos)))
-        videos = network.videos(*padded(clips, block, device))
-        location.append(videos.location[videos.mask])
-        for first in range(0, len(scores), QUERIES_AT_ONCE):
-            some = slice(first, first + QUERIES_AT_ONCE)
-            part = EncodedQueries(queries.retrieval[some], queries.location[some])
-            scores[some, begin : begin + len(block)] = video_scores(part, videos)
-    return scores, torch.cat(location)
+    network.eval()
+    device = next(network.parameters()).device
+    scores = np.empty((len(queries), len(videos)), dtype=np.float32)
+    done = 0
+    for block in Blocks(network, clips, device, videos):
+        columns = slice(done, done + len(block.videos))
+        at_once = _queries_at_once(block)
+        for start in range(0, len(queries), at_once):
+            part = queries[start : start + at_once]
+            encoded = encoded_queries(network, texts, part, device)
+            found = network.video_scores(encoded, block.encoded)
+            if found is None:
+                found = _best_of_spans(network, encoded, block, len(part))
+            scores[start : start + len(part), columns] = found.float().cpu().numpy()
+        done += len(block.videos)
+        if progress:
+            progress(done, len(videos))
+    return scores
 
 
-def _in_seconds(spans: ScoredSpans, videos: Sequence[int], clips: Clips) -> list[Predicted]:
-    rows = zip(videos, spans.first.tolist(), spans.last.tolist(), spans.score.tolist(), strict=True)
+def _best_of_spans(network: System, queries: Encoded, block: Block, count: int) -> Tensor:
+    rows = torch.arange(len(block.videos), device=block.videos.device).split(_videos_at_once(block))
+    whole = []
+    for query in range(count):
+        one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
+        parts = [network.span_scores(one, block.taken(part)).flatten(2).amax(dim=2) for part in rows]
+        whole.append(torch.cat(parts, dim=1))
+    return torch.cat(whole)
+
+
+def encoded_queries(network: System, texts: EncodedTexts, numbers: Indices, device: torch.device) -> Encoded:
+    """Return the encodings of the texts with these indices, all padded to the same number of tokens."""
+    counts = np.diff(texts.starts)[numbers]
+    parts = [
+        network.encode_queries(*padded_texts(texts, some, device, width=int(counts.max())))
+        for some in np.split(numbers, range(QUERIES_AT_ONCE, len(numbers), QUERIES_AT_ONCE))
+    ]
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+
+
+class Blocks:
+    """The encodings of videos, block by block. If there is a single block, it is kept for the next iteration."""
+
+    def __init__(self, network: System, clips: Clips, device: torch.device, videos: Indices | None = None) -> None:
+        self._network, self._clips, self._device = network, clips, device
+        self._videos = np.arange(len(clips.videos)) if videos is None else videos
+        longest = self._videos[clips.counts[self._videos].argmax()]
+        one = self._encoded(np.array([longest]))
+        size = sum(tensor.numel() * tensor.element_size() for tensor in one.values())
+        self._size = max(1, BLOCK_BYTES // max(1, size))
+        self._kept: Block | None = None
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return -(-len(self._videos) // self._size)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks; their videos ascend."""
+        if self._kept is not None:
+            yield self._kept
+            return
+        for start in range(0, len(self._videos), self._size):
+            some = self._videos[start : start + self._size]
+            length = int(self._clips.counts[some].max())
+            block = Block(torch.from_numpy(some).to(self._device), self._encoded(some), length)
+            if len(self) == 1:
+                self._kept = block
+            yield block
+
+    def _encoded(self, videos: Indices) -> Encoded:
+        width = int(self._clips.counts[videos].max())
+        parts = [
+            self._network.encode_videos(*padded(self._clips, some, self._device, width=width))
+            for some in np.split(videos, range(VIDEOS_AT_ONCE, len(videos), VIDEOS_AT_ONCE))
+        ]
+        return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+
+
+def _video_scores(network: System, blocks: Blocks, queries: Encoded, count: int, videos: int) -> Tensor | None:
+    """Return the score of each video for each query, `(queries, videos)`; None if the system has none."""
+    scores: Tensor | None = None
+    for block in blocks:
+        at_once = _queries_at_once(block)
+        for first in range(0, count, at_once):
+            some = slice(first, first + at_once)
+            part = network.video_scores({name: tensor[some] for name, tensor in queries.items()}, block.encoded)
+            if part is None:
+                return None
+            scores = part.new_empty((count, videos)) if scores is None else scores
+            scores[some, block.videos] = part
+    return scores
+
+
+def _videos_at_once(block: Block) -> int:
+    """Return the number of videos of which one query's spans are scored at once."""
+    return max(1, BLOCK_BYTES // (4 * block.length**2))
+
+
+def _queries_at_once(block: Block) -> int:
+    """Return the number of queries that are compared with all clips, or other parts, of the block's videos at once."""
+    parts = max(tensor.shape[1] if tensor.dim() > 1 else 1 for tensor in block.encoded.values())
+    return max(1, min(QUERIES_AT_ONCE, BLOCK_BYTES // (4 * len(block.videos) * parts)))
+
+
+def _limits(clips: Clips, options: PredictOptions, longest: int) -> Indices:
+    """Return the most clips of a predicted moment in each video."""
+    if options.longest_s is None:
+        return np.full(len(clips.videos), longest)
+    return np.maximum(1, np.ceil(options.longest_s / clips.clip_s - 1e-6).astype(np.int64))
+
+
+def _in_seconds(parts: Sequence[ScoredSpans], clips: Clips) -> list[Predicted]:
     return [
         in_ms(
             clips.videos[video],
-            first * clips.clip_s,
-            min((last + 1) * clips.clip_s, float(clips.durations_s[video])),
+            first * float(clips.clip_s[video]),
+            min((last + 1) * float(clips.clip_s[video]), float(clips.durations_s[video])),
             round(score, 6),
         )
-        for video, first, last, score in rows
+        for spans in parts
+        for video, first, last, score in zip(
+            *(column.tolist() for column in (spans.video, spans.first, spans.last, spans.score)), strict=True
+        )
     ]
 
 

@@ -1,115 +1,110 @@
-"""Draw strong negatives for training with the CroCs loss, from the folder that `reelrank mvmr negatives` makes.
+"""Draw negatives for training: from the folder that `reelrank mvmr negatives` makes, or by a trained system's scores.
 
-The CroCs loss (Yang et al. 2024) is low if a query is more similar to its own moment than to videos that do not match.
-
-A strong negative of a query is a video that is similar to it but does not match. A strong negative of a video is a
-query that is similar to it but does not match. The loss compares a query with a single clip of each video, because
-videos are ranked by their most similar clip. For a matching moment, this is the clip in the moment that is most similar
-to the query. For a negative video, it is the most similar clip of the whole video.
+A potential negative of a query is a video that may serve as a wrong answer to it (equation 1 of Yang et al. 2024,
+MVMR). A drawn negative of a query is such a video, drawn at random with the probability p'(v|q); a drawn negative of a
+video is a query, drawn with p'(q|v). `hard_negatives` has p' by scores, docs/decisions/051-negatives-and-crocs.md the
+one of the folder.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from backend.core.errors import InputError, Problem
-from backend.systems.learning.batches import Batch, padded
-from backend.systems.learning.material import Clips, Floats, Indices, TrainingPairs, fingerprint
-from backend.systems.learning.network import EncodedQueries, EncodedVideos, LateInteraction, clip_scores
-from backend.training import CroCsLoss, Negatives
+from backend.systems.learning.batches import padded, padded_texts
+from backend.systems.learning.hard_negatives import hard_probabilities
+from backend.systems.learning.material import Clips, EncodedTexts, Floats, Indices, TrainingPairs, fingerprint
+from backend.systems.learning.system import Batch, DrawnQueries, DrawnVideos, Rivals
+from backend.training import Distribution, Negatives
 
 _NONE = -1
+Bools = npt.NDArray[np.bool_]
 
 
-class Rivals:
-    """Draws strong negatives for the pairs of a training set: similar videos and queries that do not match."""
+@dataclass(frozen=True, slots=True, eq=False)
+class NegativeSampler:
+    """Draws videos and queries that do not match the pairs of a training set.
 
-    def __init__(
-        self,
-        negatives: Negatives,
-        folder: Path,
-        texts: Sequence[str],
-        pairs: TrainingPairs,
-        clips: Clips,
-        *,
-        uniform: bool,
-    ) -> None:
-        """Match the queries and videos of the training set with those in the folder of negatives.
+    Attributes:
+        videos_given_query: p'(v|q), `(rows, columns)`: queries by videos.
+        queries_given_video: p'(q|v), `(columns, rows)`.
+        pairs: the pairs of the training set.
+        rows: the row of each training query; -1 if it has none.
+        columns: the column of each video; -1 if it has none.
+        videos: the video of each column.
+        asked: the training query of each row; -1 for other queries.
+        uniform: whether all potential negatives are equally likely. Otherwise they are drawn by p'.
+    """
 
-        Negatives are similar videos and queries that do not match.
-
-        Videos are matched by name, and queries by text. A video that is not in the folder is never drawn as a negative,
-        and it gets no negatives.
-
-        Args:
-            negatives: the contents of the folder.
-            folder: the folder, for messages.
-            texts: the texts of the training set's queries.
-            pairs: the pairs of the training set.
-            clips: the clips of all videos.
-            uniform: whether all potential negatives are equally likely. Otherwise more similar ones are more likely, by
-                the probabilities p' in docs/decisions/051-negatives-and-crocs.md.
-
-        Raises:
-            InputError: a query of the training set is not in the folder, or a video in the folder has no clips.
-        """
-        self.negatives, self.pairs, self.clips, self.uniform = negatives, pairs, clips, uniform
-        row_of: dict[str, int] = {}
-        for row, text in enumerate(negatives.queries):
-            row_of.setdefault(text.strip(), row)
-        column_of = {video: column for column, video in enumerate(negatives.videos)}
-        number_of = {video: number for number, video in enumerate(clips.videos)}
-        self.rows = np.array([row_of.get(text.strip(), _NONE) for text in texts], dtype=np.int64)
-        self.columns = np.array([column_of.get(video, _NONE) for video in clips.videos], dtype=np.int64)
-        self.videos = np.array([number_of.get(video, _NONE) for video in negatives.videos], dtype=np.int64)
-        place = {text.strip(): n for n, text in enumerate(texts)}
-        self.asked = np.array([place.get(text.strip(), _NONE) for text in negatives.queries], dtype=np.int64)
-        messages = [
-            *(f"has no query {texts[n]!r} of the training set" for n in np.unique(pairs.query) if self.rows[n] < 0),
-            *(f"video {negatives.videos[n]!r} is not in video_corpus.json" for n in np.flatnonzero(self.videos < 0)),
-        ]
-        if messages:
-            raise InputError([Problem(str(folder), None, message) for message in messages])
+    videos_given_query: Distribution
+    queries_given_video: Distribution
+    pairs: TrainingPairs
+    rows: Indices
+    columns: Indices
+    videos: Indices
+    asked: Indices
+    uniform: bool = False
 
     def fingerprint(self) -> str:
         """Return a hash of the probabilities, queries and videos that decide which negatives are drawn."""
-        forward, backward = self.negatives.videos_given_query, self.negatives.queries_given_video
-        return fingerprint(forward.probability.numpy(), backward.probability.numpy(), self.rows, self.columns)
+        forward, backward = self.videos_given_query.probability, self.queries_given_video.probability
+        return fingerprint(forward.numpy(), backward.numpy(), self.rows, self.columns)
 
-    def draw(self, batch: Batch, count: int, generator: torch.Generator, *, masked: bool) -> "DrawnNegatives":
-        """Draw strong negatives for the pairs of a batch: similar videos and queries that do not match.
+    def potential(self, queries: Indices, videos: Indices, *, masked: bool) -> Bools:
+        """Return which videos are potential negatives of which training queries, `(queries, videos)`.
 
         Args:
-            batch: the pairs of the batch.
-            count: the largest number of videos drawn for a query, and of queries drawn for a video.
-            generator: the random generator, on the CPU.
+            queries: indices of training queries.
+            videos: indices of videos.
             masked: whether videos that have a moment of the query are left out (TVR-Ranking, C.1).
         """
-        query, video = self.pairs.query[batch.numbers], self.pairs.video[batch.numbers]
-        rows, columns = torch.from_numpy(self.rows[query]), torch.from_numpy(self.columns[video])
-        known, columns = columns >= 0, columns.clamp(min=0)
-        forward, backward = self.negatives.videos_given_query, self.negatives.queries_given_video
-        of_query, of_video = (
-            (distribution.weak if self.uniform else distribution.strong)(
-                anchors, min(count, distribution.probability.shape[1]), generator
-            )
-            for distribution, anchors in ((forward, rows), (backward, columns))
-        )
-        potential = forward.potential(rows, columns) & known
-        videos, videos_count = self.videos[of_query[0].numpy()], of_query[1]
-        queries, queries_count = of_video[0].numpy(), of_video[1] & known[:, None]
+        rows, columns = self.rows[queries], self.columns[videos]
+        known = (rows >= 0)[:, None] & (columns >= 0)
+        places = (torch.from_numpy(one.clip(min=0)) for one in (rows, columns))
+        potential = self.videos_given_query.potential(*places).numpy() & known
         if masked:
-            potential &= ~batch.positives.cpu()
-            videos_count &= ~torch.from_numpy(self._positive(np.broadcast_to(query[:, None], videos.shape), videos))
-            own = np.broadcast_to(video[:, None], queries.shape)
-            queries_count &= ~torch.from_numpy(self._positive(self.asked[queries], own))
-        return DrawnNegatives(potential, videos, videos_count, queries, queries_count)
+            potential &= ~np.stack([np.isin(videos, self.pairs.positives[query]) for query in queries])
+        return potential
 
-    def _positive(self, queries: Indices, videos: Indices) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+    def draw_videos(
+        self, queries: Indices, count: int, generator: torch.Generator, *, masked: bool
+    ) -> tuple[Indices, Bools]:
+        """Draw up to `count` videos for each of these training queries, see `potential`.
+
+        Returns:
+            Indices of videos, `(queries, count)`, and a mask of the same shape: False for entries to ignore.
+        """
+        rows = torch.from_numpy(self.rows[queries])
+        drawn, counts = self._drawn(self.videos_given_query, rows, count, generator)
+        videos = self.videos[drawn]
+        if masked:
+            counts &= ~self._positive(np.broadcast_to(queries[:, None], videos.shape), videos)
+        return videos, counts
+
+    def draw_queries(
+        self, videos: Indices, count: int, generator: torch.Generator, *, masked: bool
+    ) -> tuple[Indices, Bools]:
+        """Draw up to `count` queries for each of these videos; returns rows and a mask, see `draw_videos`."""
+        columns = self.columns[videos]
+        drawn, counts = self._drawn(self.queries_given_video, torch.from_numpy(columns.clip(min=0)), count, generator)
+        counts &= (columns >= 0)[:, None]
+        if masked:
+            counts &= ~self._positive(self.asked[drawn], np.broadcast_to(videos[:, None], drawn.shape))
+        return drawn, counts
+
+    def _drawn(
+        self, distribution: Distribution, anchors: Tensor, count: int, generator: torch.Generator
+    ) -> tuple[Indices, Bools]:
+        draw = distribution.weak if self.uniform else distribution.strong
+        drawn, counts = draw(anchors, min(count, distribution.probability.shape[1]), generator)
+        return drawn.numpy(), counts.numpy()
+
+    def _positive(self, queries: Indices, videos: Indices) -> Bools:
         """Return for each pair of a query and a video whether the video has a moment of the query.
 
         A query is its index in the training set. A query of -1 is not in the training set and gives False.
@@ -119,71 +114,125 @@ class Rivals:
         return np.array(positive, dtype=bool).reshape(videos.shape)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawnNegatives:
-    """Negatives of a batch of B pairs: for each pair, S similar videos and S similar queries that do not match.
+def sampler_of_folder(
+    negatives: Negatives, folder: Path, texts: Sequence[str], pairs: TrainingPairs, clips: Clips, *, uniform: bool
+) -> NegativeSampler:
+    """Return the sampler of a folder of negatives; its rows are the queries of the folder.
 
-    Attributes:
-        potential: bool `(B, B)`: whether the video of pair j may serve as a negative of the query of pair i.
-        videos: the indices of drawn videos, `(B, S)`.
-        videos_count: bool `(B, S)`, False for drawn videos to be ignored.
-        queries: the drawn queries, `(B, S)`, as row numbers in the folder of negatives.
-        queries_count: bool `(B, S)`, False for drawn queries to be ignored.
-    """
-
-    potential: Tensor
-    videos: Indices
-    videos_count: Tensor
-    queries: Indices
-    queries_count: Tensor
-
-
-def crocs_loss(
-    loss: CroCsLoss,
-    network: LateInteraction,
-    batch: Batch,
-    drawn: DrawnNegatives,
-    clips: Clips,
-    vectors: Floats,
-    queries: EncodedQueries,
-    videos: EncodedVideos,
-) -> Tensor:
-    """Return the CroCs loss of a batch, a scalar that is low if matching queries and videos are the most similar.
-
-    `CroCsLoss` has the formula.
+    Videos are matched by name, and queries by text. A video that is not in the folder is never drawn as a negative,
+    and it gets no negatives.
 
     Args:
-        loss: the loss, with its temperature and margin.
-        network: the network that encodes the drawn negatives.
-        batch: the pairs of the batch.
-        drawn: the strong negatives of these pairs: similar videos and queries that do not match.
+        negatives: the contents of the folder.
+        folder: the folder, for messages.
+        texts: the texts of the training set's queries.
+        pairs: the pairs of the training set.
         clips: the clips of all videos.
-        vectors: the vectors of all queries in the folder of negatives, float32 `(queries, dim)`.
-        queries: the encoded queries of the batch.
-        videos: the encoded videos of the batch.
+        uniform: see `NegativeSampler`.
+
+    Raises:
+        InputError: a query of the training set is not in the folder, or a video in the folder has no clips.
+    """
+    row_of: dict[str, int] = {}
+    for row, text in enumerate(negatives.queries):
+        row_of.setdefault(text.strip(), row)
+    column_of = {video: column for column, video in enumerate(negatives.videos)}
+    number_of = {video: number for number, video in enumerate(clips.videos)}
+    place = {text.strip(): n for n, text in enumerate(texts)}
+    rows = _indices(row_of.get(text.strip(), _NONE) for text in texts)
+    videos = _indices(number_of.get(video, _NONE) for video in negatives.videos)
+    messages = [
+        *(f"has no query {texts[n]!r} of the training set" for n in np.unique(pairs.query) if rows[n] < 0),
+        *(f"video {negatives.videos[n]!r} is not in video_corpus.json" for n in np.flatnonzero(videos < 0)),
+    ]
+    if messages:
+        raise InputError([Problem(str(folder), None, message) for message in messages])
+    return NegativeSampler(
+        negatives.videos_given_query,
+        negatives.queries_given_video,
+        pairs,
+        rows,
+        _indices(column_of.get(video, _NONE) for video in clips.videos),
+        videos,
+        _indices(place.get(text.strip(), _NONE) for text in negatives.queries),
+        uniform,
+    )
+
+
+def sampler_of_scores(
+    scores: Floats,
+    queries: Indices,
+    videos: Indices,
+    pairs: TrainingPairs,
+    count: int,
+    potential: Bools | None = None,
+) -> NegativeSampler:
+    """Return the sampler that draws by a system's scores; its rows are training queries.
+
+    Args:
+        scores: r(q, v), `(queries, videos)`.
+        queries: the training query of each row.
+        videos: the video of each column.
+        pairs: the pairs of the training set.
+        count: the number of all videos.
+        potential: bool `(queries, videos)`, the potential negatives; None takes all. Videos that have a moment of the
+            query are left out.
+    """
+    golden = np.stack([np.isin(videos, pairs.positives[query]) for query in queries])
+    allowed = ~golden if potential is None else potential & ~golden
+    forward, backward = hard_probabilities(scores, golden, allowed), hard_probabilities(scores.T, golden.T, allowed.T)
+    rows = np.full(len(pairs.positives), _NONE, dtype=np.int64)
+    rows[queries] = np.arange(len(queries))
+    columns = np.full(count, _NONE, dtype=np.int64)
+    columns[videos] = np.arange(len(videos))
+    distributions = (Distribution(torch.from_numpy(one)) for one in (forward, backward))
+    return NegativeSampler(*distributions, pairs, rows, columns, videos, queries)
+
+
+def _indices(numbers: Iterable[int]) -> Indices:
+    return np.array(list(numbers), dtype=np.int64)
+
+
+def rivals_of(
+    batch: Batch,
+    pairs: TrainingPairs,
+    potential: NegativeSampler | None,
+    drawn: NegativeSampler | None,
+    counts: tuple[int, int],
+    clips: Clips,
+    texts: EncodedTexts,
+    generator: torch.Generator,
+    *,
+    masked: bool,
+) -> Rivals:
+    """Return the negatives of a batch.
+
+    Args:
+        batch: the batch.
+        pairs: the pairs of the training set.
+        potential: the sampler that says which pairs may be negatives; None takes all.
+        drawn: the sampler from which negatives are drawn; None draws none.
+        counts: how many videos are drawn for each query, and how many queries for each video, at most.
+        clips: the clips of all videos.
+        texts: the encoded queries of the rows of `drawn`.
+        generator: the random generator, on the CPU.
+        masked: whether videos that have a moment of the query are left out (TVR-Ranking, C.1).
     """
     device = batch.clips.device
-    scores = torch.einsum("bd,bld->bl", queries.retrieval, videos.retrieval)
-    place = torch.arange(scores.shape[1], device=device)
-    within = (place >= batch.first[:, None]) & (place <= batch.last[:, None])
-    moments = _picked(videos.retrieval, scores.masked_fill(~within, -torch.inf).argmax(dim=1))
-    distinct, inverse = np.unique(drawn.videos, return_inverse=True)
-    rivals = network.videos(*padded(clips, distinct, device))
-    places = torch.from_numpy(inverse.reshape(drawn.videos.shape)).to(device)
-    nearest = clip_scores(queries, rivals).argmax(dim=-1).gather(1, places)
-    drawn_queries = network.queries(torch.from_numpy(vectors[drawn.queries]).to(device)).retrieval
-    value: Tensor = loss(
-        queries.retrieval,
-        moments,
-        drawn.potential.to(device),
-        rivals.retrieval[places, nearest],
-        drawn_queries,
-        strong_moments_mask=drawn.videos_count.to(device),
-        strong_queries_mask=drawn.queries_count.to(device),
-    )
-    return value
-
-
-def _picked(clips: Tensor, place: Tensor) -> Tensor:
-    """Return the vector of one clip of each video, `(videos, D)`; `place` is the number of the clip in each video."""
-    return clips[torch.arange(len(clips), device=clips.device), place]
+    query, video = pairs.query[batch.numbers], pairs.video[batch.numbers]
+    if potential is not None:
+        allowed = torch.from_numpy(potential.potential(query, video, masked=masked)).to(device)
+    else:
+        allowed = ~batch.positives if masked else torch.ones_like(batch.positives)
+    videos = queries = None
+    if drawn is not None and counts[0]:
+        numbers, kept = drawn.draw_videos(query, counts[0], generator, masked=masked)
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        places = torch.from_numpy(inverse.reshape(numbers.shape)).to(device)
+        videos = DrawnVideos(*padded(clips, distinct, device), places, torch.from_numpy(kept).to(device))
+    if drawn is not None and counts[1]:
+        numbers, kept = drawn.draw_queries(video, counts[1], generator, masked=masked)
+        places = torch.arange(numbers.size, device=device).reshape(numbers.shape)
+        texts_drawn = padded_texts(texts, numbers.ravel(), device)
+        queries = DrawnQueries(*texts_drawn, places, torch.from_numpy(kept).to(device))
+    return Rivals(allowed, videos, queries)

@@ -4,9 +4,13 @@
 *Writes* a folder for each random seed, or a run: a file with the predicted moments of each query.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from backend.core import release_entries
 from backend.core.atomic_output import require_new_file, require_room
@@ -15,24 +19,28 @@ from backend.core.progress import Progress, steps_of
 from backend.core.reading import file_bytes
 from backend.core.release_entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.encoders import cache, sentence
-from backend.encoders.sentence import Encoder, FloatArray
+from backend.encoders.sentence import Encoder
+from backend.encoders.tokens import encode_tokens_cached
 from backend.scoring.files.formats import VIDEO_MAP
-from backend.systems.feature_files import Features, open_features, require_videos
-from backend.systems.learning import checkpoints, loop, predicting
-from backend.systems.learning.config import Config, read_config
+from backend.systems.feature_files import open_features, require_videos
+from backend.systems.learning import checkpoints, loop, objective, predicting
+from backend.systems.learning.config import Config, config_of, read_config
 from backend.systems.learning.loop import SeedReport
 from backend.systems.learning.material import (
     AskedQueries,
     Clips,
+    EncodedTexts,
     TrainingPair,
     TrainingSet,
     read_clips,
     read_pairs,
     require_queries,
+    with_subtitles,
 )
-from backend.systems.learning.network import LateInteraction
 from backend.systems.learning.objective import TrainingMaterial
-from backend.systems.learning.rivals import Rivals
+from backend.systems.learning.rivals import sampler_of_folder
+from backend.systems.learning.system import Sizes
+from backend.systems.learning.systems import system_class
 from backend.systems.model import write_answers
 from backend.training import read_negatives
 
@@ -58,13 +66,14 @@ class PredictReport:
     epoch: float
 
 
-def train_model(config: Path, *, progress: Progress | None = None) -> tuple[SeedReport, ...]:
-    """Train a model with each random seed of a configuration, and return one report for each seed.
+def train_model(config: Path, *, system: str | None = None, progress: Progress | None = None) -> tuple[SeedReport, ...]:
+    """Train a system with each random seed of a configuration, and return one report for each seed.
 
     Trainings that were stopped continue, and finished ones are kept.
 
     Args:
         config: a TOML file, see `backend.systems.learning.config.Config`.
+        system: the name of a system to train instead of the one in the file.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
@@ -73,7 +82,23 @@ def train_model(config: Path, *, progress: Progress | None = None) -> tuple[Seed
             is none.
         EncoderUnavailable: the sentence encoder cannot be loaded.
     """
-    settings = read_config(config)
+    return _train(read_config(config, system), progress)
+
+
+def train_release(
+    release: Path, fields: Mapping[str, Any], *, progress: Progress | None = None
+) -> tuple[SeedReport, ...]:
+    """Train a system on a release without a configuration file; otherwise like `train_model`.
+
+    Args:
+        release: the folder of the release.
+        fields: the fields of `Config` that differ from their defaults; `features` and `out` are needed.
+        progress: called with (name of the step, number done, number of all).
+    """
+    return _train(config_of({"release": str(release), **fields}, str(release), Path.cwd()), progress)
+
+
+def _train(settings: Config, progress: Progress | None) -> tuple[SeedReport, ...]:
     require_room(Path(settings.out))
     for seed in settings.seeds:
         checkpoints.require_alone(loop.folder_of(settings, seed))
@@ -89,6 +114,7 @@ def predict_run(
     split: AskedSplit = "test",
     release: Path | None = None,
     features: Path | None = None,
+    subtitles: Path | None = None,
     progress: Progress | None = None,
 ) -> PredictReport:
     """Predict moments with a trained model in all videos of a release, and write them to a run file.
@@ -99,6 +125,7 @@ def predict_run(
         split: the queries to answer: those of `val.json` or of `test.json`.
         release: the folder of the release; None is the folder that training used.
         features: the file of features; None is the file that training used.
+        subtitles: the file of subtitle features; None is the file that training used, if any.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
@@ -110,23 +137,31 @@ def predict_run(
     card, weights = checkpoints.read_best(folder)
     settings = checkpoints.read_settings(folder)
     home = Path(settings.release) if release is None else release
-    file = Path(settings.features) if features is None else features
+    files = msgspec.structs.replace(
+        settings,
+        features=str(features or settings.features),
+        subtitles=str(subtitles) if subtitles else settings.subtitles,
+    )
     device = loop.device_of(settings)
     queries = _asked_queries(home / f"{split}.json")
     encoder = _encoder(settings)
     if encoder.identity != card.sentences:
         fault = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
         raise InputError.single(folder, fault)
-    with open_features(file, settings.rate) as opened:
-        if (made := loop.identity_of(opened.encoder, opened.rate)) != card.frames:
-            fault = f"holds features of {made}, but the model was trained with {card.frames}"
-            raise InputError.single(file, fault)
-        clips = _clips(opened, file, home, card.model.clip_s, card.frame_dim, progress)
-    network = LateInteraction(card.shape).to(device)
+    sizes, cls = Sizes(card.frame_dim, card.sentence_dim, card.subtitle_dim), system_class(card.system)
+    try:
+        model, loss = msgspec.convert(card.model, cls.ModelOptions), msgspec.convert(card.loss, cls.LossOptions)
+    except msgspec.ValidationError as error:
+        raise InputError.single(folder, f"does not fit this version of {card.system}: {error}") from None
+    clips, frames = _clips(files, home, model, sizes, progress)
+    if frames != card.frames:
+        fault = f"holds features of {frames}, but the model was trained with {card.frames}"
+        raise InputError.single(files.features, fault)
+    network = objective.network_of(card.system, sizes, model, loss).to(device)
     checkpoints.load_weights(network, weights, folder)
-    vectors = _vectors(encoder, queries.texts, settings, progress)
+    texts = _encoded(encoder, queries.texts, settings, progress, words=cls.uses_words)
     run = predicting.predict(
-        network, clips, queries.ids, vectors, card.predict, card.longest, progress=steps_of(progress, "predicting")
+        network, clips, queries.ids, texts, card.predict, card.longest, progress=steps_of(progress, "predicting")
     )
     write_answers(out, run)
     return PredictReport(out, len(run), len(clips.videos), card.seed, card.epoch)
@@ -135,43 +170,86 @@ def predict_run(
 def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
     """Return the data that training needs, after checking that its files fit together.
 
-    The files are the release, the frame features, and the negatives (similar queries and videos that do not match).
+    The files are the release, the features, and the negatives (similar queries and videos that do not match).
     """
-    home, file = Path(settings.release), Path(settings.features)
+    home, cls = Path(settings.release), system_class(settings.system)
     training = _training(home, settings.top)
     val = _asked_queries(home / "val.json")
     encoder = _encoder(settings)
-    with open_features(file, settings.rate) as features:
-        frames = loop.identity_of(features.encoder, features.rate)
-        clips = _clips(features, file, home, settings.model.clip_s, None, progress)
-    pairs = read_pairs(training, clips, weighted=settings.loss.weighted)
-    rivals = rival_vectors = None
+    clips, frames = _clips(settings, home, settings.model, None, progress)
+    pairs = read_pairs(training, clips, weighted=getattr(settings.loss, "weighted", None))
+    texts = partial(_encoded, encoder, settings=settings, progress=progress, words=cls.uses_words)
+    sampler = negative_queries = None
     if settings.negatives is not None:
         folder, uniform = Path(settings.negatives.folder), settings.negatives.draw == "uniform"
-        rivals = Rivals(read_negatives(folder), folder, training.texts, pairs, clips, uniform=uniform)
-        rival_vectors = _vectors(encoder, rivals.negatives.queries, settings, progress)
-    vectors = _vectors(encoder, training.texts, settings, progress)
-    val_vectors = _vectors(encoder, val.texts, settings, progress)
-    return TrainingMaterial(clips, pairs, vectors, val, val_vectors, frames, encoder.identity, rivals, rival_vectors)
+        negatives = read_negatives(folder)
+        sampler = sampler_of_folder(negatives, folder, training.texts, pairs, clips, uniform=uniform)
+        negative_queries = texts(negatives.queries) if cls.takes_negatives == "drawn" else None
+    return TrainingMaterial(
+        clips,
+        pairs,
+        texts(training.texts),
+        val,
+        texts(val.texts),
+        frames,
+        encoder.identity,
+        sampler,
+        negative_queries,
+    )
 
 
 def _encoder(settings: Config) -> Encoder:
     return sentence.load(sentence.resolve(settings.encoder or sentence.DEFAULT_NAME, settings.encoder_kind))
 
 
-def _vectors(encoder: Encoder, texts: tuple[str, ...], settings: Config, progress: Progress | None) -> FloatArray:
+def _encoded(
+    encoder: Encoder, texts: tuple[str, ...], settings: Config, progress: Progress | None, *, words: bool
+) -> EncodedTexts:
     folder = cache.shared_folder() if settings.embeddings is None else Path(settings.embeddings)
-    return cache.encode_cached(encoder, texts, folder, progress=steps_of(progress, "encoding sentences"))
+    vectors = cache.encode_cached(encoder, texts, folder, progress=steps_of(progress, "encoding sentences"))
+    if not words:
+        return EncodedTexts.without_tokens(vectors)
+    tokens, starts = encode_tokens_cached(encoder, texts, folder, progress=steps_of(progress, "encoding tokens"))
+    return EncodedTexts(vectors, tokens, starts)
 
 
 def _clips(
-    features: Features, file: Path, home: Path, clip_s: float, dim: int | None, progress: Progress | None
-) -> Clips:
+    settings: Config, home: Path, model: msgspec.Struct, sizes: Sizes | None, progress: Progress | None
+) -> tuple[Clips, str]:
+    """Return the clips of all videos, and the identity of their features; `sizes` are those of a trained network.
+
+    Raises:
+        InputError: a file has problems, or does not fit the network.
+    """
     videos, problems = release_entries.read_videos(file_bytes(home / VIDEO_MAP), str(home / VIDEO_MAP))
     if problems:
         raise InputError(problems)
-    require_videos(features, videos)
-    return read_clips(features, str(file), videos, clip_s, dim=dim, progress=steps_of(progress, "reading features"))
+    clips, identity = _features(settings.features, settings.rate, videos, model, sizes and sizes.frame_dim, progress)
+    needed = None if sizes is None else sizes.subtitle_dim
+    if settings.subtitles is None:
+        if needed:
+            raise InputError.single(settings.features, "the model was trained with subtitles: name their file, too")
+        return clips, identity
+    if needed == 0:
+        raise InputError.single(settings.subtitles, "the model was trained without subtitles: leave this file out")
+    subtitles, of_subtitles = _features(settings.subtitles, settings.subtitle_rate, videos, model, needed, progress)
+    return with_subtitles(clips, subtitles), f"{identity}; subtitles: {of_subtitles}"
+
+
+def _features(
+    file: str,
+    rate: float | None,
+    videos: Mapping[str, float],
+    model: msgspec.Struct,
+    dim: int | None,
+    progress: Progress | None,
+) -> tuple[Clips, str]:
+    clip_s, clips = getattr(model, "clip_s", None), getattr(model, "clips", None)
+    with open_features(Path(file), rate) as features:
+        require_videos(features, videos)
+        steps = steps_of(progress, "reading features")
+        read = read_clips(features, file, videos, clip_s, clips=clips, dim=dim, progress=steps)
+        return read, loop.identity_of(features.encoder, features.rate)
 
 
 def _asked_queries(file: Path) -> AskedQueries:

@@ -54,6 +54,12 @@ def test_the_schedule_is_the_papers_unless_it_is_set(tmp_path: Path) -> None:
         ('[loss]\nvideo = "crocs"', "add the table [negatives]"),
         ('[negatives]\nfolder = "negatives"', "table [negatives] is for `loss.video` crocs, not nce"),
         ("[predict]\nnms = 1.5", "field `predict.nms`"),
+        ("[predict]\nalpha = 3", "field `predict.alpha` has moved: write `alpha` in the table [model]"),
+        ("[training]\nprecision = 'fp16'", "field `training.precision`"),
+        ("subtitle_rate = 1", "field `subtitle_rate` is for a file of `subtitles`"),
+        ("system = 'none'", "there is no system 'none': the systems are late"),
+        ("preset = 'tvr'", "system late has no preset 'tvr': its presets are none"),
+        ("[loss]\nspans = 1", "unknown field `spans` in field `loss`"),
         ("top = ", "is not TOML"),
     ],
 )

@@ -49,7 +49,7 @@ def test_several_runs_are_joined_but_share_no_query(tmp_path: Path) -> None:
 
 
 def test_unknown_videos_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="2 videos are not in .*, such as c, e"):
+    with pytest.raises(InputError, match=r"2 videos are not in .*, such as c, e"):
         read_first_run(FirstStep((written(tmp_path, RUN),)), ("a", "b", "d"))
 
 

@@ -14,10 +14,10 @@ import torch
 from backend.core.errors import InputError, ProjectError
 from backend.systems.learning import checkpoints, objective
 from backend.systems.learning.batches import batch_of, batches, order_seed, step_seeds
-from backend.systems.learning.config import Config, LossOptions, ModelOptions, TrainingOptions
+from backend.systems.learning.config import Config, TrainingOptions
 from backend.systems.learning.loop import STOPPING, SeedReport, train
-from backend.systems.learning.network import LateInteraction, Shape
-from learnable import config, material
+from backend.systems.learning.systems.late import LossOptions
+from learnable import config, late, material
 
 CPU = torch.device("cpu")
 Draw = Callable[..., None]
@@ -42,17 +42,16 @@ def files(report: SeedReport) -> dict[str, bytes]:
 @pytest.mark.parametrize("video", ["nce", "hinge"])
 def test_one_batch_is_learned_by_heart(tmp_path: Path, video: str) -> None:
     made = material(tmp_path)
-    options = LossOptions(video=video, weighted=False)  # type: ignore[arg-type]  # both are among the words
-    settings = config(tmp_path, loss=options, model=ModelOptions(hidden=16, heads=2, dropout=0.0, clip_s=2.0))
     torch.manual_seed(0)
-    network = LateInteraction(Shape(12, 10, 16, 2, 0.0))
+    network = late(video=video)
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     # A query that a video shows twice has two right answers: one pair of each query.
     numbers = np.array([int(np.flatnonzero(made.pairs.query == n)[0]) for n in range(6)])
-    batch = batch_of(made.pairs, made.clips, made.vectors, numbers, CPU)
+    made.pairs.weight[:] = 1
+    batch = batch_of(made.pairs, made.clips, made.queries, numbers, CPU)
     losses = []
     for _ in range(250):
-        loss, *_ = objective.loss_of(settings, made, network, batch, torch.Generator())
+        loss = network.losses(batch, None)["loss"]
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -91,7 +90,7 @@ def test_every_epoch_has_another_order_of_all_pairs(tmp_path: Path) -> None:
     made = material(tmp_path)
     orders = []
     for seed, epoch in ((0, 1), (0, 2), (1, 1)):
-        every = batches(made.pairs, made.clips, made.vectors, 7, order_seed(seed, epoch), CPU)
+        every = batches(made.pairs, made.clips, made.queries, 7, order_seed(seed, epoch), CPU)
         orders.append(np.concatenate([batch.numbers for batch in every]).tolist())
     assert [sorted(order) for order in orders] == [list(range(24))] * 3
     assert orders[0] != orders[1] != orders[2] != orders[0]
@@ -302,7 +301,7 @@ def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
     settings = config(tmp_path, training=TrainingOptions(epochs=1, batch=8))
     report = train(settings, material(tmp_path), 3, CPU)
     (report.folder / "last.safetensors").write_bytes(b"not a checkpoint")
-    with pytest.raises(InputError, match=r"last\.safetensors: is not a checkpoint of this program, or is damaged"):
+    with pytest.raises(InputError, match=r"last\.safetensors: is not a checkpoint of this version, or is damaged"):
         train(settings, material(tmp_path), 3, CPU)
     with pytest.raises(InputError, match=r"has no best\.safetensors: name a folder such as OUT/seed-0"):
         checkpoints.read_best(tmp_path)
@@ -311,15 +310,14 @@ def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_pair_weighs_as_its_similarity(tmp_path: Path) -> None:
     """TVR-Ranking, C.1: twice the similarities, twice the loss; a pair of similarity 0 does not count."""
     made = material(tmp_path)
-    settings = config(tmp_path)
-    network = LateInteraction(Shape(12, 10, 16, 2, 0.0))
+    network = late()
 
     def loss(weights: list[float]) -> float:
         made.pairs.weight[[0, 4]] = weights
-        batch = batch_of(made.pairs, made.clips, made.vectors, np.array([0, 4]), CPU)
-        loss, _, video = objective.loss_of(settings, made, network, batch, torch.Generator())
-        assert video.item() > 0.01
-        return float(loss.item())
+        batch = batch_of(made.pairs, made.clips, made.queries, np.array([0, 4]), CPU)
+        losses = network.losses(batch, None)
+        assert losses["video"].item() > 0.01
+        return float(losses["loss"].item())
 
     first, second = loss([1, 0]), loss([0, 1])
     assert first != pytest.approx(second)

@@ -4,35 +4,40 @@ import numpy as np
 import pytest
 import torch
 
-from backend.systems.learning.network import (
-    EncodedQueries,
-    EncodedVideos,
-    LateInteraction,
-    Shape,
-    positions,
-    video_scores,
-)
+from backend.systems.learning.network import positions
+from backend.systems.learning.system import Encoded, Sizes
+from backend.systems.learning.systems.late import Late, LossOptions, ModelOptions
 from learnable import differences
 
-SHAPE = Shape(frame_dim=5, sentence_dim=4, hidden=8, heads=2, dropout=0.5)
 
-
-def network() -> LateInteraction:
+def network() -> Late:
     torch.manual_seed(3)
-    return LateInteraction(SHAPE).eval()
+    return Late(Sizes(5, 4), ModelOptions(hidden=8, heads=2, dropout=0.5), LossOptions()).eval()
+
+
+def asked(one: Late, count: int) -> Encoded:
+    none = torch.zeros(0)
+    return one.encode_queries(none, none, torch.randn(count, 4))
+
+
+def logits(one: Late, query: torch.Tensor, clips: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return one.span_logits(torch.einsum("vd,vld->vl", query, clips), mask)
 
 
 def test_what_fills_a_video_up_changes_nothing() -> None:
     one, clips = network(), torch.randn(1, 6, 5)
     filled = torch.cat([clips, torch.full((1, 3, 5), 7.0)], dim=1)
     mask = torch.tensor([[True] * 6 + [False] * 3])
-    queries = one.queries(torch.randn(1, 4))
-    alone, beside = one.videos(clips, torch.ones(1, 6, dtype=torch.bool)), one.videos(filled, mask)
-    assert torch.allclose(alone.retrieval, beside.retrieval[:, :6], atol=1e-5)
-    assert torch.allclose(video_scores(queries, alone), video_scores(queries, beside), atol=1e-5)
+    queries = asked(one, 1)
+    alone, beside = one.encode_videos(clips, torch.ones(1, 6, dtype=torch.bool)), one.encode_videos(filled, mask)
+    assert torch.allclose(alone["retrieval"], beside["retrieval"][:, :6], atol=1e-5)
+    assert torch.allclose(one.video_scores(queries, alone), one.video_scores(queries, beside), atol=1e-5)
+    spans = [one.span_scores(queries, video) for video in (alone, beside)]
+    assert torch.allclose(spans[0], spans[1][:, :, :6, :6], atol=1e-4)
+    assert int(spans[1].isfinite().sum()) == 21
     for short, long in zip(
-        one.span_logits(queries.location, alone.location, alone.mask),
-        one.span_logits(queries.location, beside.location, mask),
+        logits(one, queries["location"], alone["location"], alone["mask"]),
+        logits(one, queries["location"], beside["location"], mask),
         strict=True,
     ):
         assert torch.allclose(short, long[:, :6], atol=1e-5)
@@ -41,15 +46,13 @@ def test_what_fills_a_video_up_changes_nothing() -> None:
 
 def test_the_score_of_a_video_is_the_cosine_of_its_best_clip() -> None:
     one = network()
-    queries, mask = one.queries(torch.randn(2, 4)), torch.tensor([[True, True, True], [True, True, False]])
-    videos = one.videos(torch.randn(2, 3, 5), mask)
-    heads = one.query_heads[0](one.sentence(torch.zeros(1, 4)))
-    assert heads.shape == (1, 8)
-    found = video_scores(queries, videos).tolist()
+    queries, mask = asked(one, 2), torch.tensor([[True, True, True], [True, True, False]])
+    videos = one.encode_videos(torch.randn(2, 3, 5), mask)
+    found = one.video_scores(queries, videos).tolist()
     for q in range(2):
         for v in range(2):
-            clips = [videos.retrieval[v, c].detach().numpy() for c in range(3) if mask[v, c]]
-            query = queries.retrieval[q].detach().numpy()
+            clips = [videos["retrieval"][v, c].detach().numpy() for c in range(3) if mask[v, c]]
+            query = queries["retrieval"][q].detach().numpy()
             cosines = [np.dot(query, clip) / np.linalg.norm(query) / np.linalg.norm(clip) for clip in clips]
             assert found[q][v] == pytest.approx(max(cosines), abs=1e-6)
 
@@ -64,7 +67,7 @@ def test_starts_and_ends_are_told_by_filters_over_similarities() -> None:
     query[0, 0] = 8**0.5
     clips = torch.zeros(1, 5, 8)
     clips[0, 2:4, 0] = 9.0
-    start, end = one.span_logits(query, clips, torch.ones(1, 5, dtype=torch.bool))
+    start, end = logits(one, query, clips, torch.ones(1, 5, dtype=torch.bool))
     assert start.tolist()[0] == pytest.approx([0, 0, 9, 0, -9], abs=1e-5)
     assert end.tolist()[0] == pytest.approx([0, -9, 0, 9, 0], abs=1e-5)
 
@@ -103,13 +106,13 @@ def test_gradients_where_queries_and_clips_meet() -> None:
         one.ends.weight.copy_(torch.from_numpy(filters)[:, None])
     q, mask = torch.from_numpy(query), torch.from_numpy(there)
     given = torch.from_numpy(clips).requires_grad_()
-    scores = video_scores(EncodedQueries(q, q), EncodedVideos(given, given, mask)).sum()
+    scores = one.video_scores({"retrieval": q}, {"retrieval": given, "mask": mask}).sum()
     assert scores.item() == pytest.approx(best(clips))
     (found,) = torch.autograd.grad(scores, given)
     assert found.numpy() == pytest.approx(differences(best, clips), abs=1e-6)
-    start, end = one.span_logits(q, given, mask)
+    start, end = logits(one, q, given, mask)
     told = sum(
-        (torch.from_numpy(upon[n]) * logits.masked_fill(~mask, 0.0)).sum() for n, logits in enumerate((start, end))
+        (torch.from_numpy(upon[n]) * logit.masked_fill(~mask, 0.0)).sum() for n, logit in enumerate((start, end))
     )
     assert told.item() == pytest.approx(ends(clips, filters))
     found, of_filters = torch.autograd.grad(told, [given, one.ends.weight])

@@ -1,8 +1,9 @@
 """Write how likely each video is drawn as a training negative for each sentence of a corpus, and vice versa.
 
-The equations are in the docstring of the module `similarity`. *Reads* one annotation file, cached embeddings. *Writes*
-a new folder: two Parquet files that a training loop reads (`backend/training.py`), and a manifest. The rows are written
-block by block, because each of the two tables takes 265 MB for Charades-STA (12,404 sentences, 5,336 videos).
+The probabilities are in the docstring of the module `similarity`: by texts, or by the scores of a run. *Reads* one
+annotation file, cached embeddings, perhaps a run. *Writes* a new folder: two Parquet files that a training loop reads
+(`backend/training.py`), and a manifest. The rows are written block by block, because each of the two tables takes
+265 MB for Charades-STA (12,404 sentences, 5,336 videos).
 """
 
 import hashlib
@@ -19,10 +20,13 @@ from pyarrow import parquet
 
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
+from backend.campaign.selection.pools import run_scores
 from backend.campaign.selection.pools.similarity import (
     LEAST_TEMPERATURE,
     Distributions,
-    distribution,
+    Draw,
+    by_scores,
+    by_texts,
     query_video,
     video_starts,
 )
@@ -41,7 +45,6 @@ MANIFEST = "manifest.json"
 PROBABILITY = "probability"
 
 Columns = Mapping[str, Sequence[str]]
-
 _CELLS_AT_ONCE = 1 << 22
 """The most cells of a block, queries times sentences or videos times queries. They take 16 MB in float32, and the
 computation several times that."""
@@ -58,8 +61,10 @@ class NegativesReport:
         corpus_sha256: SHA-256 of its bytes.
         format: format of the annotation file.
         encoder: identity of the sentence encoder.
-        threshold: the similarity from which a video is no negative of a query: t_tr of equation 1 in `similarity`.
-        temperature: the softmax temperature of equations 2 and 3 in `similarity`.
+        threshold: the similarity from which a video is no negative of a query: t_tr in `similarity`.
+        temperature: the temperature of probabilities by texts; None for those by scores.
+        run: the name of the run whose scores give the probabilities; None for those by texts. `run_sha256` is the
+            SHA-256 of its bytes, and `run_share` the share of pairs of a query and a video that it has a score for.
         queries: number of queries; `sentences` is the number of distinct texts among them.
         videos: number of videos.
         queries_without: number of queries without a potential negative; `videos_without` counts such videos.
@@ -74,7 +79,10 @@ class NegativesReport:
     format: str
     encoder: str
     threshold: float
-    temperature: float
+    temperature: float | None
+    run: str | None
+    run_sha256: str | None
+    run_share: float | None
     queries: int
     sentences: int
     videos: int
@@ -106,6 +114,7 @@ def write_negatives(
     *,
     threshold: float = 0.9,
     temperature: float = 0.1,
+    from_run: Path | None = None,
     encoder: str | Encoder | None = None,
     kind: str | None = None,
     embeddings: Path | None = None,
@@ -120,9 +129,10 @@ def write_negatives(
     Args:
         file: an annotation file; each of its sentences is a query.
         out: the folder to make.
-        threshold: a query and a video with this similarity or more are no negatives of each other (t_tr of equation 1
-            in `similarity`).
-        temperature: the smaller it is, the more often similar negatives are drawn (equations 2 and 3 in `similarity`).
+        threshold: a query and a video with this similarity or more are no negatives of each other (t_tr).
+        temperature: the smaller it is, the more often similar negatives are drawn; for probabilities by texts.
+        from_run: a run of a trained system on the sentences, whose query ids are `VIDEO#N`: probabilities are those by
+            its scores (equation 3). Its scores take 4 bytes for each query and video in memory.
         encoder: an encoder or its name, as in a project's settings; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
         embeddings: the folder in which vectors are cached; None is the user's cache folder.
@@ -133,7 +143,7 @@ def write_negatives(
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or has fewer than two videos.
+        InputError: the file has problems, or has fewer than two videos; or the run lacks a query.
         ProjectError: the folder is not new, or the threshold or temperature is out of range.
         EncoderUnavailable: the encoder cannot be found or built.
     """
@@ -147,6 +157,8 @@ def write_negatives(
     queries = _queries(parsed.moments)
     if len(queries.videos) < 2:
         raise InputError.single(file, "has fewer than two videos with sentences, so there are no negatives")
+    scores = None if from_run is None else run_scores.read(from_run, queries.ids, queries.videos)
+    draw = by_texts(threshold, temperature) if scores is None else by_scores(threshold, scores.best)
     encoder = placed(load_named(encoder, kind), where)
     embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:
@@ -154,15 +166,18 @@ def write_negatives(
         row = {text: n for n, text in enumerate(texts)}
         vectors = encode_cached(encoder, texts, embeddings, progress=steps_of(progress, "encoding sentences"))
         sentences = vectors[[row[text] for text in queries.texts]]
-        by_query = _write_videos_given_query(part, queries, sentences, threshold, temperature, progress)
-        by_video = _write_queries_given_video(part, queries, sentences, threshold, temperature, progress)
+        by_query = _write_videos_given_query(part, queries, sentences, draw, progress)
+        by_video = _write_queries_given_video(part, queries, sentences, draw, progress)
         report = NegativesReport(
             corpus=file.name,
             corpus_sha256=hashlib.sha256(data).hexdigest(),
             format=parsed.format,
             encoder=encoder.identity,
             threshold=threshold,
-            temperature=temperature,
+            temperature=None if scores else temperature,
+            run=from_run.name if from_run else None,
+            run_sha256=scores.sha256 if scores else None,
+            run_share=scores.share if scores else None,
             queries=len(queries.ids),
             sentences=len(texts),
             videos=len(queries.videos),
@@ -245,13 +260,12 @@ def _write_videos_given_query(
     part: Path,
     queries: _Queries,
     sentences: FloatArray,
-    threshold: float,
-    temperature: float,
+    draw: Draw,
     progress: Progress | None,
 ) -> _Tally:
     """Write the probability of each video as a negative of each query; return statistics over the rows.
 
-    The file has a row for each query. It holds p'(v|q) for every video, equation 2 in `similarity`. The videos are in
+    The file has a row for each query. It holds p'(v|q) for every video. The videos are in
     the order of the rows that `_write_queries_given_video` writes.
     """
     tally, report = _Tally(), steps_of(progress, "videos for each query")
@@ -260,7 +274,7 @@ def _write_videos_given_query(
     with _rows_file(part / VIDEOS_GIVEN_QUERY, names, len(queries.videos)) as add:
         for block in _blocks(len(queries.ids), len(sentences)):
             own = queries.own[block][:, None] == np.arange(len(queries.videos))
-            distributions = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
+            distributions = draw(query_video(sentences[block], sentences, starts), own, block, False)
             videos = [queries.videos[video] for video in queries.own[block]]
             add(
                 {"query_id": queries.ids[block], "query": queries.texts[block], "video": videos},
@@ -276,13 +290,12 @@ def _write_queries_given_video(
     part: Path,
     queries: _Queries,
     sentences: FloatArray,
-    threshold: float,
-    temperature: float,
+    draw: Draw,
     progress: Progress | None,
 ) -> _Tally:
     """Write the probability of each query as a negative of each video; return statistics over the rows.
 
-    The file has a row for each video. It holds p'(q|v) for every query, equation 3 in `similarity`. The queries are in
+    The file has a row for each video. It holds p'(q|v) for every query. The queries are in
     the order of the rows that `_write_videos_given_query` writes.
     """
     tally, report = _Tally(), steps_of(progress, "queries for each video")
@@ -293,7 +306,7 @@ def _write_queries_given_video(
             starts = bounds[block] - first
             similarity = query_video(sentences, sentences[first:last], starts).T
             own = np.arange(block.start, block.stop)[:, None] == queries.own
-            distributions = distribution(similarity, own, threshold, temperature)
+            distributions = draw(similarity, own, block, True)
             add({"video": queries.videos[block]}, distributions.probability)
             tally.add(distributions)
             if report:

@@ -1,21 +1,20 @@
 """Compute how similar a query and a video are by their texts: s_te of Yang et al. 2024, MVMR (CIKM), section 4.
 
 s_te(q, v) is the largest cosine of the query q with a sentence of the video v. It decides which videos are in a pool,
-and which ones are potential negatives in training. Potential negatives follow equations 1 to 3 of the paper's section
-CroCs, as docs/decisions/051-negatives-and-crocs.md reads them. There t_tr is a threshold, p'(v|q) the probability of
-drawing v as a negative of q, and p'(q|v) that of drawing q as a negative of v:
+and which ones are potential negatives in training (equation 1 of section 6.1): the videos other than the query's own
+with s_te(q, v) < t_tr, a threshold. A more similar video may well show the query too.
 
-(1) The potential negatives of a query are the videos other than its own with s_te(q, v) < t_tr. A more similar video
-    may well show the query too.
-(2) p'(v|q) is exp(s_te(q, v) / temperature), divided by its sum over all potential negatives of q. It is 0 for all
-    other videos.
-(3) p'(q|v) is the same, over the queries of other videos with s_te(q, v) < t_tr.
+Training draws a video v as a negative of q with the probability p'(v|q), and a query q as a negative of v with p'(q|v).
+There are two kinds of these probabilities; both are 0 for what is no potential negative, and each row sums to 1:
+
+- By texts, before there is a model (`distribution`): proportional to exp(s_te(q, v) / temperature). This is ours.
+- By the scores r of a trained model (`hard_distribution`), as in the paper: equation 3.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,7 @@ from backend.core.progress import Progress, Steps, steps_of
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.scoring.pools.model import PoolQuery, Pools
+from backend.systems.learning.hard_negatives import hard_probabilities
 
 _DIGITS = 5
 """Similarities are rounded to 1e-5, so that adding in another order moves no video across a threshold."""
@@ -219,7 +219,7 @@ class Distributions:
 def distribution(
     similarity: FloatArray, own: npt.NDArray[np.bool_], threshold: float, temperature: float
 ) -> Distributions:
-    """Return the probabilities with which negatives are drawn for some anchors, by equations 1 and 2 (or 3).
+    """Return the probabilities with which negatives are drawn for some anchors, by text similarity.
 
     The anchors are either queries, whose negatives are videos, or videos, whose negatives are queries. The equations
     are in the docstring of this module.
@@ -242,7 +242,49 @@ def distribution(
     weight = np.exp(logits - best)
     total = weight.sum(axis=1, keepdims=True)
     probability = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-    entropy = -np.sum(probability * np.log(probability, out=np.zeros_like(weight), where=negative), axis=1)
+    return _described(probability, negative)
+
+
+def hard_distribution(
+    similarity: FloatArray, own: npt.NDArray[np.bool_], threshold: float, scores: FloatArray
+) -> Distributions:
+    """Return the probabilities with which negatives are drawn for some anchors, by a model's scores (equation 3).
+
+    Args:
+        similarity: see `distribution`.
+        own: see there; these are the golden pairs, whose mean score negatives should have.
+        threshold: see there.
+        scores: r of each query and video, the shape of `similarity`.
+
+    >>> similarity, own = np.zeros((1, 3), dtype=np.float32), np.array([[True, False, False]])
+    >>> found = hard_distribution(similarity, own, 0.9, np.array([[1, 1, 0]], dtype=np.float32))
+    >>> found.probability.astype(float).round(3).tolist()
+    [[0.0, 0.731, 0.269]]
+    """
+    negative = (similarity < threshold) & ~own
+    return _described(hard_probabilities(scores, own, negative).astype(np.float64), negative)
+
+
+def _described(probability: Doubles, negative: npt.NDArray[np.bool_]) -> Distributions:
+    logarithm = np.log(probability, out=np.zeros_like(probability), where=probability > 0)
+    entropy = -np.sum(probability * logarithm, axis=1)
     potential = negative.sum(axis=1)
     effective = np.where(potential > 0, np.exp(entropy), 0.0)
     return Distributions(probability.astype(np.float32), potential, effective)
+
+
+Draw: TypeAlias = Callable[[FloatArray, npt.NDArray[np.bool_], slice, bool], Distributions]
+"""A function of the similarities of a block of anchors and others, of which pairs are right, of the place of the block
+among all anchors, and of whether anchors are videos."""
+
+
+def by_texts(threshold: float, temperature: float) -> Draw:
+    """Return the function that draws by text similarity; see `distribution`."""
+    return lambda similarity, own, _block, _videos: distribution(similarity, own, threshold, temperature)
+
+
+def by_scores(threshold: float, scores: FloatArray) -> Draw:
+    """Return the function that draws by scores `(queries, videos)`; see `hard_distribution`."""
+    return lambda similarity, own, block, videos: hard_distribution(
+        similarity, own, threshold, (scores.T if videos else scores)[block]
+    )

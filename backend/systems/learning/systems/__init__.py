@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 SYSTEMS: dict[str, str] = {
     "conquer": "Conquer",
+    "late": "Late",
+    "mmn": "MMN",
+    "crocs": "CroCs",
 }
 """The class of each system; its module here has the system's name."""
 

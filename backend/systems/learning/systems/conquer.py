@@ -44,10 +44,10 @@ from backend.systems.learning.first_step import FirstStep
 from backend.systems.learning.losses import span_loss
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.query_aware import (
-    ContextBlock,
-    PlacedEncoder,
-    NetVLAD,
     BlockOptions,
+    ContextBlock,
+    NetVLAD,
+    PlacedEncoder,
     convolutions,
     projection,
     start_small,
