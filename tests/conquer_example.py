@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from backend.systems.learning.system import DrawnVideos, Rivals, Sizes
-from backend.systems.learning.systems.conquer import Conquer, ConquerLoss, ConquerOptions
+from backend.systems.learning.systems.conquer import Conquer, ConquerLoss
+from backend.systems.learning.systems.query_aware import ConquerOptions
 
 PAIRS, LENGTH, WORDS, DRAWN = 3, 8, 5, 4
 FRAMES, SUBTITLES, TOKENS = 5, 3, 7

@@ -11,7 +11,8 @@ from torch import Tensor
 import conquer_reference as reference
 from backend.systems.learning.first_step import FirstRun, FirstStep
 from backend.systems.learning.system import DrawnVideos, Rivals, Sizes
-from backend.systems.learning.systems.conquer import Conquer, ConquerLoss, ConquerOptions
+from backend.systems.learning.systems.conquer import Conquer, ConquerLoss
+from backend.systems.learning.systems.query_aware import ConquerOptions
 from conquer_example import FIRST, FRAMES, LAST, PAIRS, VIDEO_OF, batch, named, rivals, system
 
 SIMILARITIES = [("exclusive", True), ("disjoint", False), ("general", True)]
@@ -192,11 +193,9 @@ def test_general_needs_a_first_run() -> None:
         Conquer(Sizes(5, 7), ConquerOptions(first_run="a.json", heads=5), ConquerLoss())
     options = msgspec.convert({"first_run": ["a.json", "b.json"]}, ConquerOptions)
     tiny = msgspec.structs.replace(options, hidden=8, heads=2)
-    assert Conquer(Sizes(5, 7), tiny, ConquerLoss(negatives=2)).first_step() == FirstStep(
-        ("a.json", "b.json"), negatives=2
-    )
+    assert Conquer.first_step(tiny, ConquerLoss(negatives=2)) == FirstStep(("a.json", "b.json"), negatives=2)
     alone = ConquerOptions(similarity="disjoint", hidden=8, heads=2)
-    assert Conquer(Sizes(5, 7), alone, ConquerLoss()).first_step() is None
+    assert Conquer.first_step(alone, ConquerLoss()) is None
 
 
 def test_published_sizes() -> None:

@@ -32,19 +32,18 @@ Departures, with reasons:
 """
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, ClassVar, cast
 
 import torch
 from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, pad
 
-from backend.systems.learning.config import Count, Positive
 from backend.systems.learning.first_step import FirstStep
 from backend.systems.learning.losses import span_loss
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.query_aware import (
-    BlockOptions,
+    ConquerOptions,
     ContextBlock,
     NetVLAD,
     PlacedEncoder,
@@ -54,29 +53,6 @@ from backend.systems.learning.systems.query_aware import (
 )
 
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
-
-
-class ConquerOptions(BlockOptions, frozen=True, forbid_unknown_fields=True):
-    """Options of the network beside `BlockOptions`; the defaults are the published ones.
-
-    Attributes:
-        first_run: the run file whose videos are searched, or several files, such as one of training and one of test
-            queries; None searches all videos, which `general` cannot.
-        first_scores: whether scores of the first run are logarithms, as those of `reelrank predict`, or `linear`.
-        similarity: how spans are scored; see the module.
-        clusters: the number of clusters of NetVLAD, which reads tokens for the fusion with subtitles.
-        longest: the number of learned positions of clips, and of tokens.
-        clip_s: the length of a clip in seconds.
-        block: how many pairs of a query and a video are read at once in prediction.
-    """
-
-    first_run: str | tuple[str, ...] | None = None
-    first_scores: Literal["log", "linear"] = "log"
-    similarity: Literal["general", "exclusive", "disjoint"] = "general"
-    clusters: Count = 32
-    longest: tuple[Count, Count] = (100, 30)
-    clip_s: Positive = 1.5
-    block: Count = 64
 
 
 class ConquerLoss(Struct, frozen=True, forbid_unknown_fields=True):
@@ -105,19 +81,24 @@ class Conquer(System):
     ModelOptions: ClassVar[type[Struct]] = ConquerOptions
     LossOptions: ClassVar[type[Struct]] = ConquerLoss
     uses_words = True
+    path_fields = ("first_run",)
     presets: ClassVar[Presets] = {
         name: {
+            "loss": {"weighted": weighted},
             "training": {"learning_rate": 1e-4, "weight_decay": 0.01, "batch": 16, **schedule},
             "predict": {"videos": 10, "longest_s": 36.0},
         }
-        for name, schedule in (("tvr", {"epochs": 50, "evaluate_every": 1.0, "patience": 4}), ("tvr-ranking", {}))
+        for name, weighted, schedule in (
+            ("tvr", False, {"epochs": 50, "evaluate_every": 1.0, "patience": 4}),
+            ("tvr-ranking", True, {}),
+        )
     }
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
         self.sizes, self.model, self.loss = sizes, cast(ConquerOptions, model), cast(ConquerLoss, loss)
         m = self.model
-        if faults := self.faults(model, loss, negatives=False):
+        if faults := self.faults(self.model, self.loss, negatives=False):
             raise ValueError("; ".join(faults))
         self.frames = projection(sizes.frame_dim, m)
         self.words = projection(sizes.sentence_dim, m)
@@ -145,13 +126,13 @@ class Conquer(System):
             found.append("`model.similarity` general needs the scores of `model.first_run`: name a run there")
         return found
 
-    def first_step(self) -> FirstStep | None:
+    @classmethod
+    def first_step(cls, model: ConquerOptions, loss: ConquerLoss) -> FirstStep | None:
         """Return where the candidates of a query come from; None searches all videos."""
-        m, loss = self.model, self.loss
-        if m.first_run is None:
+        if model.first_run is None:
             return None
-        runs = (m.first_run,) if isinstance(m.first_run, str) else m.first_run
-        return FirstStep(runs, m.first_scores, loss.negatives, loss.pool)
+        runs = (model.first_run,) if isinstance(model.first_run, str) else model.first_run
+        return FirstStep(runs, model.first_scores, loss.negatives, loss.pool)
 
     def encode_videos(self, clips: Tensor, mask: Tensor) -> Encoded:
         """Return `visual` and, with subtitles, `subtitle`, each `(V, L, D)`, and `mask`; no query is needed."""
