@@ -22,6 +22,7 @@ from backend.cli.options import (
     whole,
 )
 from backend.cli.output import counted, now, progress_bar, say, say_each, seconds, table
+from backend.systems.learning.systems import SYSTEMS
 
 _WINDOWS_S = typed("4,8,16,32")
 _NAMED = 5
@@ -171,23 +172,65 @@ def _tell_unseen(unseen: tuple[str, ...]) -> None:
     raise typer.Exit(1)
 
 
+_SYSTEM_HELP = f"The system: {', '.join(SYSTEMS)}."
+
+
 @add_command("train")
 def train(
-    config: Annotated[Path, argument("CONFIG.toml", "Names the release, the features and the training settings.")],
+    source: Annotated[Path, argument("CONFIG.toml|RELEASE", "The training settings, or the folder of a release.")],
+    system: Annotated[
+        str | None, option("--system NAME", _SYSTEM_HELP, show_default="that of the settings, or late")
+    ] = None,
+    features: Annotated[Path | None, option("--features FILE", "For a release: file of the features.")] = None,
+    subtitles: Annotated[Path | None, option("--subtitles FILE", "For a release: file of subtitle features.")] = None,
+    out: Annotated[
+        Path | None, option("--out FOLDER", "For a release: folder that gets a folder for each seed.")
+    ] = None,
+    preset: Annotated[
+        str | None, option("--preset NAME", "For a release: published settings for a data set, such as charades.")
+    ] = None,
+    top: Annotated[
+        int | None, option("--top N", "For a release: N of its train_topN.json.", min=1, show_default="20")
+    ] = None,
+    seeds: Annotated[list[int] | None, list_option("--seeds S,S", "For a release: the seeds. Default: 0.", int)] = None,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
 ) -> None:
-    """Train a moment retrieval model on a release.
+    """Train a system for moment retrieval on a release.
 
-    It learns from the pseudo training set, once per seed in the file. Training stops when NDCG on validation
-    queries no longer rises. You can stop it at any time (Ctrl-C): the same command continues after the last
-    finished epoch or evaluation, with the same result. docs/training.md explains every setting.
+    It learns from the pseudo training set, once per seed. Training stops when NDCG on validation queries no longer
+    rises. You can stop it at any time (Ctrl-C): the same command continues after the last finished epoch or
+    evaluation, with the same result. docs/training.md explains every setting.
 
-    Example: reelrank train assets/example/train.toml
+    Example: reelrank train assets/example/train.toml --system late
+
+    Example: reelrank train release-1 --system mmn --preset charades --features frames.h5 --out trained
     """
-    from backend.systems.learning.trained_models import train_model
+    from backend.systems.learning.trained_models import train_model, train_release
 
     start = now()
+    own: dict[str, object] = {
+        "features": features and str(features),
+        "subtitles": subtitles and str(subtitles),
+        "out": out and str(out),
+        "preset": preset,
+        "top": top,
+        "seeds": seeds,
+        "encoder": encoder,
+        "encoder_kind": kind,
+    }
+    given = {name: value for name, value in own.items() if value is not None}
     with progress_bar() as progress:
-        reports = train_model(config, progress=progress)
+        if source.is_dir():
+            for name, needed in (("--system", system), ("--features", features), ("--out", out)):
+                if needed is None:
+                    raise typer.BadParameter("a release needs it; or name a file of settings", param_hint=name)
+            reports = train_release(source, given | {"system": system}, progress=progress)
+        else:
+            if given:
+                name = "--" + next(iter(given)).replace("_", "-")
+                raise typer.BadParameter("is for a release: write it into the file of settings", param_hint=name)
+            reports = train_model(source, system=system, progress=progress)
     table(
         ("seed", "epochs", "best epoch", "NDCG@20, IoU>=0.5 (val)", "folder"),
         [(run.seed, f"{run.epochs:g}", f"{run.best:g}", f"{run.ndcg:.4f}", run.folder) for run in reports],
@@ -213,14 +256,30 @@ def predict(
     features: Annotated[
         Path | None, option("--features FILE", "File of the features.", show_default="as in training")
     ] = None,
+    subtitles: Annotated[
+        Path | None, option("--subtitles FILE", "File of subtitle features.", show_default="as in training")
+    ] = None,
+    first_run: Annotated[
+        Path | None,
+        option("--first-run RUN", "For conquer: the run that names the videos.", show_default="as in training"),
+    ] = None,
 ) -> None:
-    """Write a trained model's run for the queries of its release.
+    """Write a trained system's run for the queries of its release.
 
     Example: reelrank predict trained/seed-0 run.json --split test
     """
     from backend.systems.learning.trained_models import predict_run
 
     with progress_bar() as progress:
-        run = predict_run(folder, out, split=split, release=release, features=features, progress=progress)
+        run = predict_run(
+            folder,
+            out,
+            split=split,
+            release=release,
+            features=features,
+            subtitles=subtitles,
+            first_run=first_run,
+            progress=progress,
+        )
     queries = counted(run.queries, "query", "queries")
     say(f"{run.out}: {queries} over {counted(run.videos, 'video')}, by seed {run.seed} after epoch {run.epoch:g}.")

@@ -242,7 +242,10 @@ def _resolve_paths(config: Config, home: Path) -> Config:
     def place(path: str) -> str:
         return str(home / Path(path).expanduser())
 
-    negatives = config.negatives
+    def places(paths: Any) -> Any:
+        return place(paths) if isinstance(paths, str) else paths and tuple(map(place, paths))
+
+    negatives, fields = config.negatives, system_class(config.system).path_fields
     return msgspec.structs.replace(
         config,
         release=place(config.release),
@@ -252,4 +255,5 @@ def _resolve_paths(config: Config, home: Path) -> Config:
         encoder=place(config.encoder) if config.encoder and config.encoder.startswith((".", "~")) else config.encoder,
         embeddings=None if config.embeddings is None else place(config.embeddings),
         negatives=negatives and msgspec.structs.replace(negatives, folder=place(negatives.folder)),
+        model=msgspec.structs.replace(config.model, **{name: places(getattr(config.model, name)) for name in fields}),
     )

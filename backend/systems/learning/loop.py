@@ -102,7 +102,11 @@ def train(
     """
     folder = folder_of(config, seed)
     with checkpoints.alone(folder):
-        return _train(config, material, seed, device, folder, progress)
+        try:
+            return _train(config, material, seed, device, folder, progress)
+        except _compiler_errors(config) as error:
+            fault = str(error).strip().splitlines()[0]
+            raise ProjectError(f"torch cannot compile here ({fault}): take `training.compile` out") from error
 
 
 def _train(
@@ -147,6 +151,11 @@ def _epochs(config: Config, material: TrainingMaterial, plans: Sequence[StagePla
 
 def _epoch_steps(config: Config, material: TrainingMaterial, plan: StagePlan) -> int:
     return math.ceil(len(material.pairs) / (plan.batch or config.training.batch))
+
+
+def _compiler_errors(config: Config) -> tuple[type[Exception], ...]:
+    """Return the errors of torch.compile, which takes seconds to load."""
+    return (torch._dynamo.exc.TorchDynamoException,) if config.training.compile else ()
 
 
 def compile_encoders(network: System) -> None:
@@ -284,10 +293,7 @@ class _Stage:
         dropout, draws = seeds
         self.network.train()
         torch.manual_seed(dropout)
-        generator = torch.Generator().manual_seed(draws)
-        rivals = objective.negatives_of(
-            self.config, self.material, self.network, self.plan, self.hard, batch, generator
-        )
+        rivals = objective.negatives_of(self.config, self.material, self.network, self.plan, self.hard, batch, draws)
         losses = losses_of(self.network, batch, rivals, self.config.training.precision)
         optimiser.zero_grad()
         losses["loss"].backward()  # type: ignore[no-untyped-call]  # torch has no types there

@@ -54,11 +54,13 @@ class TrainingSet:
         file: its file, for messages.
         texts: the text of each query.
         pairs: the pairs of a query and a moment.
+        ids: the id of each query.
     """
 
     file: str
     texts: tuple[str, ...]
     pairs: Sequence[TrainingPair]
+    ids: tuple[QueryKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,16 @@ from backend.scoring.evaluate import evaluate
 from backend.systems.learning import predicting
 from backend.systems.learning.checkpoints import ModelCard
 from backend.systems.learning.config import Config
-from backend.systems.learning.material import AskedQueries, Clips, EncodedTexts, TrainingPairs, fingerprint
-from backend.systems.learning.rivals import NegativeSampler, rivals_of, sampler_of_scores
+from backend.systems.learning.first_step import FirstRun
+from backend.systems.learning.material import (
+    AskedQueries,
+    Clips,
+    EncodedTexts,
+    QueryKey,
+    TrainingPairs,
+    fingerprint,
+)
+from backend.systems.learning.rivals import NegativeSampler, rivals_of, rivals_of_run, sampler_of_scores
 from backend.systems.learning.system import Batch, Rivals, Sizes, StagePlan, System
 from backend.systems.learning.systems import system_class
 
@@ -37,6 +45,8 @@ class TrainingMaterial:
         sentences: the identity of the sentence encoder.
         negatives: what may be a negative of which query, from the folder of negatives; None if there is none.
         negative_queries: the encoded queries of that folder, if they are drawn.
+        first: the run of the first step, for systems of two steps.
+        query_ids: the ids of the training queries; needed with `first` alone.
     """
 
     clips: Clips
@@ -48,6 +58,8 @@ class TrainingMaterial:
     sentences: str
     negatives: NegativeSampler | None = None
     negative_queries: EncodedTexts | None = None
+    first: FirstRun | None = None
+    query_ids: tuple[QueryKey, ...] = ()
 
     @property
     def sizes(self) -> Sizes:
@@ -73,6 +85,8 @@ class TrainingMaterial:
         settings = msgspec.to_builtins(config)
         for name in _ANY_TIME:
             settings.pop(name)
+        for name in system_class(config.system).path_fields:
+            settings["model"].pop(name)
         settings["training"].pop("patience")  # it only says how far to go
         settings["training"] |= {"epochs": config.epochs, "evaluate_every": config.evaluate_every}
         (settings["negatives"] or {}).pop("folder", None)
@@ -80,9 +94,10 @@ class TrainingMaterial:
         texts = (array for one in (self.queries, self.val_queries) for array in (one.vectors, one.tokens, one.starts))
         clips = (self.clips.rows, self.clips.starts, self.clips.durations_s)
         negatives = self.negatives.fingerprint() if self.negatives else ""
+        first = [array for pair in (self.first.lists.values() if self.first else ()) for array in pair]
         truth = np.frombuffer(file_bytes(Path(self.val.file)), dtype=np.uint8)
         described = msgspec.json.encode((settings, self.clips.videos)).decode()
-        return fingerprint(described, *texts, *clips, *pairs, negatives, truth)
+        return fingerprint(described, *texts, *clips, *pairs, *first, negatives, truth)
 
 
 def hard_sampler(network: System, material: TrainingMaterial, progress: Steps | None = None) -> NegativeSampler:
@@ -104,9 +119,9 @@ def negatives_of(
     plan: StagePlan,
     hard: NegativeSampler | None,
     batch: Batch,
-    generator: torch.Generator,
+    seed: int,
 ) -> Rivals | None:
-    """Return the negatives of a batch; None if there is neither a folder of negatives nor a sampler by scores.
+    """Return the negatives of a batch; None if there is no folder of negatives, sampler by scores, or first step.
 
     Args:
         config: all settings.
@@ -115,8 +130,10 @@ def negatives_of(
         plan: the stage of training.
         hard: the sampler by scores; None if the stage draws none.
         batch: the batch.
-        generator: the random generator of the draws.
+        seed: the random seed of the draws.
     """
+    if material.first is not None:
+        return rivals_of_run(batch, material.pairs, material.first, material.query_ids, material.clips, seed)
     folder, drawn, counts, texts = material.negatives, hard, (plan.hard_videos, plan.hard_queries), material.queries
     if drawn is None and config.negatives is not None and material.negative_queries is not None:
         drawn, counts, texts = folder, (config.negatives.count,) * 2, material.negative_queries
@@ -130,7 +147,7 @@ def negatives_of(
         counts,
         material.clips,
         texts,
-        generator,
+        torch.Generator().manual_seed(seed),
         masked=not network.draws_positives,
     )
 
@@ -142,7 +159,13 @@ def figures(config: Config, material: TrainingMaterial, network: System) -> dict
     """
     val = material.val
     run = predicting.predict(
-        network, material.clips, val.ids, material.val_queries, config.predict, material.longest(config)
+        network,
+        material.clips,
+        val.ids,
+        material.val_queries,
+        config.predict,
+        material.longest(config),
+        first=material.first,
     )
     scores = evaluate(val.file, run, k=20, measures="ndcg")
     return dict(scores.mean)
@@ -162,10 +185,11 @@ def network_of(system: str, sizes: Sizes, model: msgspec.Struct, loss: msgspec.S
 
 def card_of(config: Config, material: TrainingMaterial, seed: int, epoch: float, ndcg: float) -> ModelCard:
     """Return the description of weights; see `ModelCard`."""
-    sizes = material.sizes
+    sizes, paths = material.sizes, system_class(config.system).path_fields
+    model = {name: value for name, value in msgspec.to_builtins(config.model).items() if name not in paths}
     return ModelCard(
         system=config.system,
-        model=msgspec.to_builtins(config.model),
+        model=model,
         loss=msgspec.to_builtins(config.loss),
         predict=config.predict,
         seed=seed,

@@ -1,7 +1,8 @@
 """Predict the moments of queries with a trained system: the best spans of videos, in seconds.
 
 A system that scores videos first is asked only for the spans of the best videos of a query, as in XML (Lei et al. 2020,
-section 4, inference for moment retrieval in a corpus). Other systems score the spans of all videos.
+section 4, inference for moment retrieval in a corpus). The videos may also come from another system's run. Other
+systems score the spans of all videos.
 
 Videos are encoded in blocks, so that their encodings take about `BLOCK_BYTES`. The best spans of each query are merged
 over the blocks. If there is more than one block, a system that scores videos first encodes each video twice.
@@ -19,6 +20,7 @@ from backend.scoring.files.entries import parse_run_mapping
 from backend.scoring.matching.suppression import suppress
 from backend.systems.learning.batches import padded, padded_texts
 from backend.systems.learning.config import PredictOptions
+from backend.systems.learning.first_step import FirstRun
 from backend.systems.learning.material import Clips, EncodedTexts, Floats, Indices, QueryKey
 from backend.systems.learning.system import Encoded, System
 from backend.systems.model import Answers, Predicted, in_ms
@@ -113,6 +115,7 @@ def predict(
     options: PredictOptions,
     longest: int,
     *,
+    first: FirstRun | None = None,
     progress: Steps | None = None,
 ) -> Answers:
     """Return the predicted moments of all queries in all videos, best first, by query id.
@@ -124,14 +127,20 @@ def predict(
         texts: the encoded texts of the queries.
         options: see `PredictOptions`.
         longest: the largest number of clips in a predicted moment, if `options` has none in seconds.
+        first: the run of the first step, from which the videos of each query are taken; see `System.first_step`.
         progress: called with (queries done in all blocks of videos, all of them).
     """
     network.eval()
     device = next(network.parameters()).device
     queries = encoded_queries(network, texts, np.arange(len(ids)), device)
-    blocks = Blocks(network, clips, device)
-    scores = _video_scores(network, blocks, queries, len(ids), len(clips.videos))
-    best = None if scores is None else scores.sort(dim=1, descending=True, stable=True).indices[:, : options.videos]
+    listed = None if first is None else [first.candidates(query, options.videos) for query in ids]
+    searched = None if listed is None else np.unique(np.concatenate([videos for videos, _ in listed]))
+    blocks = Blocks(network, clips, device, searched)
+    best: Sequence[Tensor] | None = None
+    if listed is not None:
+        best = [torch.from_numpy(videos).to(device) for videos, _ in listed]
+    elif (scores := _video_scores(network, blocks, queries, len(ids), len(clips.videos))) is not None:
+        best = scores.sort(dim=1, descending=True, stable=True).indices[:, : options.videos].unbind()
     limits = torch.from_numpy(_limits(clips, options, longest)).to(device)
     count = options.moments * (_BEFORE_NMS if options.nms else 1)
     spans: list[list[ScoredSpans]] = [[] for _ in ids]
@@ -140,13 +149,17 @@ def predict(
         place.fill_(-1)
         place[block.videos] = torch.arange(len(block.videos), device=device)
         for query in range(len(ids)):
-            rows = place[block.videos] if best is None else place[best[query]]
-            rows = rows[rows >= 0].sort().values
+            rows = place[block.videos if best is None else best[query]]
+            order = rows.argsort()[int((rows < 0).sum()) :]
+            rows = rows[order]
+            extra = {}
+            if listed is not None:
+                extra["first_score"] = torch.from_numpy(listed[query][1]).to(device)[order]
             one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
-            for part in rows.split(_videos_at_once(block)):
-                found = network.span_scores(one, block.taken(part))[0]
-                videos = block.videos[part]
-                spans[query].append(best_spans(found, videos, limits[videos], count))
+            for part in torch.arange(len(rows), device=device).split(_videos_at_once(block)):
+                taken = block.taken(rows[part]) | {name: values[part] for name, values in extra.items()}
+                videos = block.videos[rows[part]]
+                spans[query].append(best_spans(network.span_scores(one, taken)[0], videos, limits[videos], count))
             spans[query] = [merged(spans[query], count)] if spans[query] else []
             if progress:
                 progress(number * len(ids) + query + 1, len(blocks) * len(ids))

@@ -17,8 +17,17 @@ from torch import Tensor
 
 from backend.core.errors import InputError, Problem
 from backend.systems.learning.batches import padded, padded_texts
+from backend.systems.learning.first_step import FirstRun
 from backend.systems.learning.hard_negatives import hard_probabilities
-from backend.systems.learning.material import Clips, EncodedTexts, Floats, Indices, TrainingPairs, fingerprint
+from backend.systems.learning.material import (
+    Clips,
+    EncodedTexts,
+    Floats,
+    Indices,
+    QueryKey,
+    TrainingPairs,
+    fingerprint,
+)
 from backend.systems.learning.system import Batch, DrawnQueries, DrawnVideos, Rivals
 from backend.training import Distribution, Negatives
 
@@ -226,13 +235,38 @@ def rivals_of(
         allowed = ~batch.positives if masked else torch.ones_like(batch.positives)
     videos = queries = None
     if drawn is not None and counts[0]:
-        numbers, kept = drawn.draw_videos(query, counts[0], generator, masked=masked)
-        distinct, inverse = np.unique(numbers, return_inverse=True)
-        places = torch.from_numpy(inverse.reshape(numbers.shape)).to(device)
-        videos = DrawnVideos(*padded(clips, distinct, device), places, torch.from_numpy(kept).to(device))
+        videos = _drawn_videos(*drawn.draw_videos(query, counts[0], generator, masked=masked), clips, device)
     if drawn is not None and counts[1]:
         numbers, kept = drawn.draw_queries(video, counts[1], generator, masked=masked)
         places = torch.arange(numbers.size, device=device).reshape(numbers.shape)
         texts_drawn = padded_texts(texts, numbers.ravel(), device)
         queries = DrawnQueries(*texts_drawn, places, torch.from_numpy(kept).to(device))
     return Rivals(allowed, videos, queries)
+
+
+def rivals_of_run(
+    batch: Batch, pairs: TrainingPairs, run: FirstRun, ids: Sequence[QueryKey], clips: Clips, seed: int
+) -> Rivals:
+    """Return the negatives of a batch: videos drawn from the run of a first step.
+
+    Args:
+        batch: the batch.
+        pairs: the pairs of the training set.
+        run: the run of the first step.
+        ids: the ids of the training queries.
+        clips: the clips of all videos.
+        seed: the random seed of the draws.
+    """
+    videos = None
+    if run.step.negatives:
+        query, own = pairs.query[batch.numbers], pairs.video[batch.numbers]
+        positives = [pairs.positives[number] for number in query]
+        drawn = run.draw([ids[number] for number in query], own, positives, np.random.default_rng(seed))
+        videos = _drawn_videos(*drawn, clips, batch.clips.device)
+    return Rivals(~batch.positives, videos)
+
+
+def _drawn_videos(numbers: Indices, counts: Bools, clips: Clips, device: torch.device) -> DrawnVideos:
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    places = torch.from_numpy(inverse.reshape(numbers.shape)).to(device)
+    return DrawnVideos(*padded(clips, distinct, device), places, torch.from_numpy(counts).to(device))

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
 
+from backend.systems.learning.first_step import FirstStep
+
 Encoded: TypeAlias = dict[str, Tensor]
 """Encodings of videos or queries by name; the first dimension of each tensor is the video or the query."""
 Presets: TypeAlias = Mapping[str, Mapping[str, Mapping[str, object]]]
@@ -163,6 +165,8 @@ class System(nn.Module):
         uses_words: whether the system reads the token vectors of queries; others get none.
         takes_negatives: what the system uses of a folder of negatives (table `[negatives]`): "no" refuses the table,
             "potential" takes `Rivals.potential` alone, "drawn" also draws from the folder.
+        path_fields: the fields of `ModelOptions` that are paths of files, or tuples of them. Relative ones start at the
+            folder of the settings. They are not stored with the weights.
         epoch: the number of the current epoch of the stage, from 1; the loop sets it.
     """
 
@@ -173,6 +177,7 @@ class System(nn.Module):
     presets: ClassVar[Presets] = {}
     uses_words: ClassVar[bool] = False
     takes_negatives: ClassVar[Literal["no", "potential", "drawn"]] = "no"
+    path_fields: ClassVar[tuple[str, ...]] = ()
     epoch: int = 1
 
     @classmethod
@@ -187,6 +192,16 @@ class System(nn.Module):
         if negatives and cls.takes_negatives == "no":
             return [f"table [negatives] is not for the system {cls.name}: take it out"]
         return []
+
+    @classmethod
+    def first_step(cls, model: Any, loss: Any) -> FirstStep | None:
+        """Return the first step of a system of two steps, by its settings; None for other systems.
+
+        The first step is the run of another system. Predicting takes a query's videos from it, and adds "first_score"
+        to their encodings: the logarithm of each video's score in the run, `(V,)`; `span_scores` then gets one query
+        at a time. In training, `Rivals.videos` has videos drawn from the run.
+        """
+        return None
 
     @property
     def draws_positives(self) -> bool:

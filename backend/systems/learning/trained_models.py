@@ -25,6 +25,7 @@ from backend.scoring.files.formats import VIDEO_MAP
 from backend.systems.feature_files import open_features, require_videos
 from backend.systems.learning import checkpoints, loop, objective, predicting
 from backend.systems.learning.config import Config, config_of, read_config
+from backend.systems.learning.first_step import read_first_run
 from backend.systems.learning.loop import SeedReport
 from backend.systems.learning.material import (
     AskedQueries,
@@ -115,6 +116,7 @@ def predict_run(
     release: Path | None = None,
     features: Path | None = None,
     subtitles: Path | None = None,
+    first_run: Path | None = None,
     progress: Progress | None = None,
 ) -> PredictReport:
     """Predict moments with a trained model in all videos of a release, and write them to a run file.
@@ -126,6 +128,7 @@ def predict_run(
         release: the folder of the release; None is the folder that training used.
         features: the file of features; None is the file that training used.
         subtitles: the file of subtitle features; None is the file that training used, if any.
+        first_run: the run of the first step of a system of two steps; None is the one that training used.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
@@ -149,8 +152,14 @@ def predict_run(
         fault = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
         raise InputError.single(folder, fault)
     sizes, cls = Sizes(card.frame_dim, card.sentence_dim, card.subtitle_dim), system_class(card.system)
+    paths = {name: getattr(settings.model, name) for name in cls.path_fields}
+    if first_run is not None:
+        if "first_run" not in paths:
+            raise InputError.single(first_run, f"is not needed: the system {card.system} has no first step")
+        paths["first_run"] = str(first_run)
     try:
-        model, loss = msgspec.convert(card.model, cls.ModelOptions), msgspec.convert(card.loss, cls.LossOptions)
+        model = msgspec.convert({**card.model, **paths}, cls.ModelOptions)
+        loss = msgspec.convert(card.loss, cls.LossOptions)
     except msgspec.ValidationError as error:
         raise InputError.single(folder, f"does not fit this version of {card.system}: {error}") from None
     clips, frames = _clips(files, home, model, sizes, progress)
@@ -160,8 +169,18 @@ def predict_run(
     network = objective.network_of(card.system, sizes, model, loss).to(device)
     checkpoints.load_weights(network, weights, folder)
     texts = _encoded(encoder, queries.texts, settings, progress, words=cls.uses_words)
+    first = None if (step := cls.first_step(model, loss)) is None else read_first_run(step, clips.videos)
+    if first is not None:
+        first.require(queries.ids, queries.file)
     run = predicting.predict(
-        network, clips, queries.ids, texts, card.predict, card.longest, progress=steps_of(progress, "predicting")
+        network,
+        clips,
+        queries.ids,
+        texts,
+        card.predict,
+        card.longest,
+        first=first,
+        progress=steps_of(progress, "predicting"),
     )
     write_answers(out, run)
     return PredictReport(out, len(run), len(clips.videos), card.seed, card.epoch)
@@ -185,6 +204,11 @@ def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
         negatives = read_negatives(folder)
         sampler = sampler_of_folder(negatives, folder, training.texts, pairs, clips, uniform=uniform)
         negative_queries = texts(negatives.queries) if cls.takes_negatives == "drawn" else None
+    first = None
+    if (step := cls.first_step(settings.model, settings.loss)) is not None:
+        first = read_first_run(step, clips.videos)
+        first.require(training.ids, training.file)
+        first.require(val.ids, val.file)
     return TrainingMaterial(
         clips,
         pairs,
@@ -195,6 +219,8 @@ def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
         encoder.identity,
         sampler,
         negative_queries,
+        first,
+        training.ids,
     )
 
 
@@ -273,7 +299,8 @@ def _training(home: Path, top: int) -> TrainingSet:
         for place, entry in enumerate(entries)
         for _, moment in entry.moments
     ]
-    return TrainingSet(str(file), tuple(entry.query for entry in entries), pairs)
+    texts, ids = (tuple(getattr(entry, name) for entry in entries) for name in ("query", "query_id"))
+    return TrainingSet(str(file), texts, pairs, ids)
 
 
 def _queries(file: Path, kind: type[AnyMoment]) -> Queries[AnyMoment]:

@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from backend.systems.learning.system import System
 
 SYSTEMS: dict[str, str] = {
-    "conquer": "Conquer",
-    "late": "Late",
     "mmn": "MMN",
     "crocs": "CroCs",
+    "g2l": "G2L",
+    "cet": "CrossEncoder",
+    "bet": "BiEncoder",
+    "conquer": "Conquer",
+    "late": "Late",
 }
 """The class of each system; its module here has the system's name."""
 
