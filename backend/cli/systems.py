@@ -249,7 +249,10 @@ def train(
 def predict(
     folder: Annotated[Path, argument("FOLDER", "Folder of one seed, made by `train`.")],
     out: Annotated[Path, argument("OUT.json", "The run to write.")],
-    split: Annotated[Literal["val", "test"], option("--split", "Split whose queries to answer.")] = "test",
+    split: Annotated[
+        Literal["val", "test", "train"],
+        option("--split", "Split whose queries to answer; train is for the first run of conquer."),
+    ] = "test",
     release: Annotated[
         Path | None, option("--release FOLDER", "Folder of the release.", show_default="as in training")
     ] = None,

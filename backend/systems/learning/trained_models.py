@@ -45,7 +45,7 @@ from backend.systems.learning.systems import system_class
 from backend.systems.model import write_answers
 from backend.training import read_negatives
 
-AskedSplit = Literal["val", "test"]
+AskedSplit = Literal["val", "test", "train"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,8 @@ def predict_run(
     Args:
         folder: the folder of one seed, made by `train_model`.
         out: the run file to make; it must not exist.
-        split: the queries to answer: those of `val.json` or of `test.json`.
+        split: the queries to answer: those of `val.json`, of `test.json`, or those of training, for which a system of
+            two steps needs a first run.
         release: the folder of the release; None is the folder that training used.
         features: the file of features; None is the file that training used.
         subtitles: the file of subtitle features; None is the file that training used, if any.
@@ -146,7 +147,7 @@ def predict_run(
         subtitles=str(subtitles) if subtitles else settings.subtitles,
     )
     device = loop.device_of(settings)
-    queries = _asked_queries(home / f"{split}.json")
+    queries = _training_queries(home, settings.top) if split == "train" else _asked_queries(home / f"{split}.json")
     encoder = _encoder(settings)
     if encoder.identity != card.sentences:
         fault = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
@@ -284,6 +285,13 @@ def _asked_queries(file: Path) -> AskedQueries:
     queries = AskedQueries(
         str(file), tuple(entry.query_id for entry in entries), tuple(entry.query for entry in entries)
     )
+    require_queries(queries)
+    return queries
+
+
+def _training_queries(home: Path, top: int) -> AskedQueries:
+    training = _training(home, top)
+    queries = AskedQueries(training.file, training.ids, training.texts)
     require_queries(queries)
     return queries
 
