@@ -266,10 +266,15 @@ def predict(
         Path | None,
         option("--first-run RUN", "For conquer: the run that names the videos.", show_default="as in training"),
     ] = None,
+    pool: Annotated[
+        Path | None, option("--pool POOLS", "Answer the queries of this file of pools, each in its pool.")
+    ] = None,
 ) -> None:
-    """Write a trained system's run for the queries of its release.
+    """Write a trained system's run for queries of its release.
 
     Example: reelrank predict trained/seed-0 run.json --split test
+
+    Example: reelrank predict trained/seed-0 run.json --pool pools.json
     """
     from backend.systems.learning.trained_models import predict_run
 
@@ -282,6 +287,7 @@ def predict(
             features=features,
             subtitles=subtitles,
             first_run=first_run,
+            pools=pool,
             progress=progress,
         )
     queries = counted(run.queries, "query", "queries")

@@ -169,6 +169,28 @@ def test_conquer_searches_the_videos_of_another_systems_run(done: Path, reelrank
     assert "train_top01.json: no run of the first step has videos for 4 queries: 0, 1, 2, 3" in err
 
 
+def test_queries_of_pools_are_answered_in_their_pools(done: Path) -> None:
+    """Each query gets all moments of its pool that fit, and none elsewhere; no release is needed."""
+    videos = {
+        f"v{n}": {
+            "duration": SECONDS,
+            "timestamps": [[0, 8]],
+            "sentences": [f"here {THINGS[shown(n)[0]]}"],
+            "pos_moments": [[]],
+            "retrieval_pool": [[f"v{n}", f"v{(n + 1) % 6}"] if n < 2 else []],
+        }
+        for n in range(6)
+    }
+    (done / "pools.json").write_text(json.dumps(videos))
+    places = ("--features", done / "frames.h5", "--pool", done / "pools.json")
+    assert "2 queries over 6 videos" in succeed("predict", done / "trained/seed-0", done / "run.json", *places)
+    run = json.loads((done / "run.json").read_text())
+    assert {query: {row[0] for row in rows} for query, rows in run.items()} == {
+        "v0#0": {"v0", "v1"},
+        "v1#0": {"v1", "v2"},
+    }
+
+
 def test_what_does_not_fit_the_weights_is_refused(done: Path, reelrank: Run) -> None:
     home, folder = done, done / "trained/seed-0"
     places = ("--release", home / "release", "--features", home / "frames.h5")
