@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from backend.systems.learning.system import DrawnVideos, Rivals, Sizes
-from backend.systems.learning.systems.conquer import Conquer, LossOptions, ModelOptions
+from backend.systems.learning.systems.conquer import Conquer, ConquerLoss
+from backend.systems.learning.systems.query_aware import ConquerOptions
 
 PAIRS, LENGTH, WORDS, DRAWN = 3, 8, 5, 4
 FRAMES, SUBTITLES, TOKENS = 5, 3, 7
@@ -21,12 +22,12 @@ def wave(shape: tuple[int, ...], k: float, scale: float = 1.0) -> Tensor:
     return (scale * torch.sin(k * numbers)).reshape(shape)
 
 
-def system(*, similarity: str = "exclusive", subtitles: bool = True, loss: LossOptions | None = None) -> Conquer:
+def system(*, similarity: str = "exclusive", subtitles: bool = True, loss: ConquerLoss | None = None) -> Conquer:
     """CONQUER with D = 8 in float64; weight number i, by name, is a sine of its own frequency, and norms are near 1."""
     options = {"hidden": 8, "heads": 2, "filters": 4, "clusters": 3, "longest": (LENGTH, WORDS), "dropout": 0.0}
     run = "first.json" if similarity == "general" else None
-    model = ModelOptions(**options, similarity=similarity, first_run=run, block=5)
-    made = Conquer(Sizes(FRAMES, TOKENS, SUBTITLES if subtitles else 0), model, loss or LossOptions()).double()
+    model = ConquerOptions(**options, similarity=similarity, first_run=run, block=5)
+    made = Conquer(Sizes(FRAMES, TOKENS, SUBTITLES if subtitles else 0), model, loss or ConquerLoss()).double()
     with torch.no_grad():
         for number, (name, weight) in enumerate(sorted(made.named_parameters())):
             values = wave(tuple(weight.shape), 0.37 + 0.113 * number, 0.5)

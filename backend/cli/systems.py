@@ -31,7 +31,7 @@ _NAMED = 5
 
 @add_command("baseline")
 def baseline(
-    name: Annotated[str, argument("NAME", "random, prior, caption, clip or prmr.")],
+    name: Annotated[str, argument("NAME", "random, prior, caption, clip or two-step.")],
     source: Annotated[Path, argument("DIR|TRUTH", "A project, the folder of a release, or a truth file.")],
     out: Annotated[Path, argument("OUT", "The run to write; a new file.")],
     seed: Annotated[int, option("--seed S", "Seed of random and prior.")] = 0,
@@ -62,9 +62,9 @@ def baseline(
     nms: Annotated[
         float, option("--nms X", "For clip: drop a window whose IoU with a better one of its video is higher.")
     ] = 0.5,
-    first: Annotated[Path | None, option("--first RUN", "For prmr: the run that ranks the videos.")] = None,
-    second: Annotated[Path | None, option("--second RUN", "For prmr: the run that has the moments.")] = None,
-    best: Annotated[int, option("--best N", "For prmr: number of videos to keep from the first run.", min=1)] = 5,
+    first: Annotated[Path | None, option("--first RUN", "For two-step: the run that ranks the videos.")] = None,
+    second: Annotated[Path | None, option("--second RUN", "For two-step: the run that has the moments.")] = None,
+    best: Annotated[int, option("--best N", "For two-step: number of videos to keep from the first run.", min=1)] = 5,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
@@ -77,17 +77,17 @@ def baseline(
 
     Example: reelrank baseline random release/val.json random.json --videos release/video_corpus.json --seed 1
 
-    Example: reelrank baseline prmr release/val.json both.json --first xml.json --second conquer.json
+    Example: reelrank baseline two-step release/val.json both.json --first xml.json --second mmn.json
     """
     from backend.campaign.setup.project.places import is_project
     from backend.scoring.upper_bound import CAPTION, is_upper_bound
-    from backend.systems.baselines import BASELINES, BaselineOptions
+    from backend.systems.baselines import BaselineOptions, fault_of_name
     from backend.systems.model import Windowing
 
     start = now()
     encoding = where(jobs, cluster, usual=1)
-    if name not in BASELINES:
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(BASELINES)}", param_hint="NAME")
+    if fault := fault_of_name(name):
+        raise typer.BadParameter(f"{name!r} {fault}", param_hint="NAME")
     options = BaselineOptions(seed, top, Windowing(frames_per_s, tuple(windows), nms), first, second, best, videos)
     with progress_bar() as progress:
         if source.is_dir() and is_project(source):
@@ -249,7 +249,10 @@ def train(
 def predict(
     folder: Annotated[Path, argument("FOLDER", "Folder of one seed, made by `train`.")],
     out: Annotated[Path, argument("OUT.json", "The run to write.")],
-    split: Annotated[Literal["val", "test"], option("--split", "Split whose queries to answer.")] = "test",
+    split: Annotated[
+        Literal["val", "test", "train"],
+        option("--split", "Split whose queries to answer; train is for the first run of conquer."),
+    ] = "test",
     release: Annotated[
         Path | None, option("--release FOLDER", "Folder of the release.", show_default="as in training")
     ] = None,
@@ -263,10 +266,15 @@ def predict(
         Path | None,
         option("--first-run RUN", "For conquer: the run that names the videos.", show_default="as in training"),
     ] = None,
+    pool: Annotated[
+        Path | None, option("--pool POOLS", "Answer the queries of this file of pools, each in its pool.")
+    ] = None,
 ) -> None:
     """Write a trained system's run for queries of its release.
 
     Example: reelrank predict trained/seed-0 run.json --split test
+
+    Example: reelrank predict trained/seed-0 run.json --pool pools.json
     """
     from backend.systems.learning.trained_models import predict_run
 
@@ -279,6 +287,7 @@ def predict(
             features=features,
             subtitles=subtitles,
             first_run=first_run,
+            pools=pool,
             progress=progress,
         )
     queries = counted(run.queries, "query", "queries")

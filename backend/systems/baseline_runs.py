@@ -74,7 +74,7 @@ def write_baseline_from_file(
     Args:
         source: a truth file (the graded moments of each query), or the folder of a release.
         name: the baseline: `random`, `prior` (usual places of moments), `caption` (similar captions), `clip` (similar
-            frames) or `prmr` (two runs combined).
+            frames) or `two-step` (two runs combined).
         out: the run file to make; it must not exist.
         options: options of the baseline; None takes the defaults.
         videos: a JSON file of the videos to search, `{name: [duration in seconds, video number]}`. None takes the
@@ -107,8 +107,8 @@ def require_writable(name: str, out: Path, options: BaselineOptions | None) -> B
     Options of None become the defaults.
 
     Raises:
-        InputError: there is no such baseline. Or it is `prmr`, which combines two runs (files of predicted moments),
-            and the options name fewer than two.
+        InputError: there is no such baseline. Or it is `two-step`, which combines two runs (files of predicted
+            moments), and the options name fewer than two.
         ProjectError: `out` exists.
     """
     options = options or BaselineOptions()

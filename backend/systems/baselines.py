@@ -36,9 +36,10 @@ BASELINES = {
     "prior": "has seen where training moments are in their videos, but no query and no video",
     "caption": "is an UPPER BOUND: it has seen the captions of the moments, which no system that searches videos has",
     "clip": "has seen the frames of the videos; CLIP, trained on none of them",
-    "prmr": "has seen two runs: the best videos of one, the moments of the other",
+    "two-step": "has seen two runs: the best videos of one, the moments of the other",
 }
 """What each baseline has seen, by name."""
+_RENAMED = {"prmr": "two-step"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,15 @@ class BaselineOptions:
     """The options of all baselines; each baseline uses only some of them.
 
     The baselines are `random`, `prior` (usual places of moments), `caption` (similar captions), `clip` (similar frames)
-    and `prmr` (two runs combined). A run is a file of predicted moments.
+    and `two-step` (two runs combined). A run is a file of predicted moments.
 
     Attributes:
         seed: the random seed of `random` and `prior`.
         top: how many moments are predicted for each query.
         windowing: the windows of each video that `clip` compares with a query.
-        first: the run file from which `prmr` takes the best videos of each query.
-        second: the run file from which `prmr` takes the moments in these videos.
-        best: how many videos of `first` the baseline `prmr` keeps for each query.
+        first: the run file from which `two-step` takes the best videos of each query.
+        second: the run file from which `two-step` takes the moments in these videos.
+        best: how many videos of `first` the baseline `two-step` keeps for each query.
         index: a JSON file `{name: [duration in seconds, video number]}`, for run files that have video numbers instead
             of names.
     """
@@ -74,15 +75,29 @@ class BaselineOptions:
                 raise InputError.single(option, f"{number} is not at least 1")
 
 
+def fault_of_name(name: str) -> str | None:
+    """Return why there is no baseline of this name, to be said after the name; None if there is one.
+
+    >>> fault_of_name("prmr")
+    'is now called two-step'
+    """
+    if name in BASELINES:
+        return None
+    if name in _RENAMED:
+        return f"is now called {_RENAMED[name]}"
+    return f"is not one of {', '.join(BASELINES)}"
+
+
 def require_baseline(name: str, options: BaselineOptions) -> None:
     """Raise an error if there is no such baseline, or its options lack an input.
 
     Raises:
-        InputError: there is no such baseline, or `prmr` is not given the two runs (prediction files) that it combines.
+        InputError: there is no such baseline, or `two-step` is not given the two runs (prediction files) that it
+            combines.
     """
-    if name not in BASELINES:
-        raise InputError.single(name, f"is not a baseline: choose one of {', '.join(BASELINES)}")
-    if name == "prmr" and (options.first is None or options.second is None):
+    if fault := fault_of_name(name):
+        raise InputError.single(name, fault)
+    if name == "two-step" and (options.first is None or options.second is None):
         raise InputError.single(name, "needs two runs: one that ranks the videos, and one that ranks moments")
 
 

@@ -147,6 +147,52 @@ def test_predicting_again_gives_the_same_bytes_also_from_elsewhere(trained: Path
     assert (home / "one.json").read_bytes() == (home / "two.json").read_bytes()
 
 
+def test_conquer_searches_the_videos_of_another_systems_run(done: Path, reelrank: Run) -> None:
+    home, places = done, ("--release", done / "release", "--features", done / "frames.h5")
+    splits = ("train", "val", "test")
+    for split in splits:
+        told = succeed("predict", done / "trained/seed-0", home / f"first-{split}.json", "--split", split, *places)
+        assert "4 queries over 6 videos" in told
+    text = (home / "train.toml").read_text().replace('"trained"', '"second"').replace("seeds = [0, 1]", "seeds = [0]")
+    head = text[: text.index("[model]")]
+    tables = (
+        "[model]\nhidden = 16\nheads = 2\nfilters = 8\nclip_s = 2\nfirst_run = [{}]\n"
+        "[training]\nepochs = 3\nevaluate_every = 3\nbatch = 6\n[predict]\nvideos = 2\n"
+    )
+    runs = ", ".join(f'"first-{split}.json"' for split in splits)
+    (home / "second.toml").write_text(f'system = "conquer"\n{head}{tables.format(runs)}')
+    succeed("train", home / "second.toml")
+    assert "4 queries over 6 videos" in succeed("predict", home / "second/seed-0", home / "second.json", *places)
+    first, second = (json.loads((home / f"{name}.json").read_text()) for name in ("first-test", "second"))
+    for query, rows in second.items():
+        assert {row[0] for row in rows} == set(list(dict.fromkeys(row[0] for row in first[query]))[:2])
+    (home / "third.toml").write_text(f'system = "conquer"\n{head}{tables.format(chr(34) + "first-val.json" + chr(34))}')
+    err = reelrank.refusal("train", home / "third.toml", "--system", "conquer")
+    assert "train_top01.json: no run of the first step has videos for 4 queries: 0, 1, 2, 3" in err
+
+
+def test_queries_of_pools_are_answered_in_their_pools(done: Path) -> None:
+    """Each query gets all moments of its pool that fit, and none elsewhere; no release is needed."""
+    videos = {
+        f"v{n}": {
+            "duration": SECONDS,
+            "timestamps": [[0, 8]],
+            "sentences": [f"here {THINGS[shown(n)[0]]}"],
+            "pos_moments": [[]],
+            "retrieval_pool": [[f"v{n}", f"v{(n + 1) % 6}"] if n < 2 else []],
+        }
+        for n in range(6)
+    }
+    (done / "pools.json").write_text(json.dumps(videos))
+    places = ("--features", done / "frames.h5", "--pool", done / "pools.json")
+    assert "2 queries over 6 videos" in succeed("predict", done / "trained/seed-0", done / "run.json", *places)
+    run = json.loads((done / "run.json").read_text())
+    assert {query: {row[0] for row in rows} for query, rows in run.items()} == {
+        "v0#0": {"v0", "v1"},
+        "v1#0": {"v1", "v2"},
+    }
+
+
 def test_what_does_not_fit_the_weights_is_refused(done: Path, reelrank: Run) -> None:
     home, folder = done, done / "trained/seed-0"
     places = ("--release", home / "release", "--features", home / "frames.h5")

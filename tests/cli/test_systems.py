@@ -53,7 +53,7 @@ def test_two_runs_become_a_two_step(reelrank: Run, tmp_path: Path) -> None:
     truth = json.loads((EXAMPLE / "val.json").read_text())
     (tmp_path / "val.json").write_text(json.dumps([*truth, {**truth[0], "query_id": 2}]))
     assert "Queries without an answer, because one of the runs lacks them: 1." in reelrank.out(
-        *("baseline", "prmr", tmp_path / "val.json", tmp_path / "two.json"),
+        *("baseline", "two-step", tmp_path / "val.json", tmp_path / "two.json"),
         *("--first", tmp_path / "x.json", "--second", tmp_path / "y.json"),
     )
     assert json.loads((tmp_path / "two.json").read_text()) == {"1": [["v2", 3, 8, 0.5]]}
@@ -83,9 +83,10 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: P
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["no-such", "TRUTH", "OUT"], 2, "'no-such' is not one of random, prior, caption, clip, prmr"),
+        (["no-such", "TRUTH", "OUT"], 2, "'no-such' is not one of random, prior, caption, clip, two-step"),
         (["prior", "TRUTH", "OUT"], 1, "val.json: has no training moments"),
-        (["prmr", "TRUTH", "OUT"], 1, "prmr: needs two runs"),
+        (["two-step", "TRUTH", "OUT"], 1, "two-step: needs two runs"),
+        (["prmr", "TRUTH", "OUT"], 2, "'prmr' is now called two-step"),
         (["random", "gone.json", "OUT"], 1, "gone.json: cannot be read"),
         (["random", "TRUTH", "there.json"], 1, "exists already"),
         (["random", "TRUTH", "OUT", "--windows", "4,x"], 2, "is not a list of numbers"),

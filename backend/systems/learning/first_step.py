@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from backend.core.errors import InputError, Problem
 from backend.scoring.files.formats import read_run
+from backend.scoring.pools.model import Pools
 from backend.systems.learning.material import Indices, QueryKey
 
 _NAMED = 5
@@ -128,3 +129,21 @@ def read_first_run(step: FirstStep, videos: Sequence[str], index: Mapping[int, s
     if problems:
         raise InputError(problems)
     return FirstRun(step, lists)
+
+
+def within_pools(pools: Pools, videos: Sequence[str], first: FirstRun | None) -> FirstRun:
+    """Return the pool of each query as its list of videos, all of score 0; of a first run, what it has in the pool.
+
+    Args:
+        pools: the queries, each with the videos in which it is searched.
+        videos: the names of all videos, whose places are their indices.
+        first: the first run of a system of two steps, with all these queries; None for other systems.
+    """
+    number = {name: place for place, name in enumerate(videos)}
+    lists = {}
+    for query in pools.queries:
+        pool = np.array([number[video] for video in query.videos], dtype=np.int64)
+        shown, scores = (pool, np.zeros(len(pool), np.float32)) if first is None else first.lists[query.query_id]
+        kept = np.isin(shown, pool)
+        lists[query.query_id] = shown[kept], scores[kept]
+    return FirstRun(FirstStep(()) if first is None else first.step, lists)

@@ -22,10 +22,11 @@ from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder
 from backend.encoders.tokens import encode_tokens_cached
 from backend.scoring.files.formats import VIDEO_MAP
+from backend.scoring.pools.files import read_pools
 from backend.systems.feature_files import open_features, require_videos
 from backend.systems.learning import checkpoints, loop, objective, predicting
 from backend.systems.learning.config import Config, config_of, read_config
-from backend.systems.learning.first_step import read_first_run
+from backend.systems.learning.first_step import read_first_run, within_pools
 from backend.systems.learning.loop import SeedReport
 from backend.systems.learning.material import (
     AskedQueries,
@@ -45,7 +46,7 @@ from backend.systems.learning.systems import system_class
 from backend.systems.model import write_answers
 from backend.training import read_negatives
 
-AskedSplit = Literal["val", "test"]
+AskedSplit = Literal["val", "test", "train"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +118,21 @@ def predict_run(
     features: Path | None = None,
     subtitles: Path | None = None,
     first_run: Path | None = None,
+    pools: Path | None = None,
     progress: Progress | None = None,
 ) -> PredictReport:
-    """Predict moments with a trained model in all videos of a release, and write them to a run file.
+    """Predict moments with a trained model in the videos of a release, or of pools, and write them to a run file.
 
     Args:
         folder: the folder of one seed, made by `train_model`.
         out: the run file to make; it must not exist.
-        split: the queries to answer: those of `val.json` or of `test.json`.
+        split: the queries to answer: those of `val.json`, of `test.json`, or those of training, for which a system of
+            two steps needs a first run.
         release: the folder of the release; None is the folder that training used.
         features: the file of features; None is the file that training used.
         subtitles: the file of subtitle features; None is the file that training used, if any.
         first_run: the run of the first step of a system of two steps; None is the one that training used.
+        pools: a file of pools, whose queries are answered instead, each in the videos of its pool. No release is read.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
@@ -146,7 +150,12 @@ def predict_run(
         subtitles=str(subtitles) if subtitles else settings.subtitles,
     )
     device = loop.device_of(settings)
-    queries = _asked_queries(home / f"{split}.json")
+    pooled = None if pools is None else read_pools(pools)
+    if pooled is not None:
+        asked = pooled.queries
+        queries = AskedQueries(str(pools), tuple(one.query_id for one in asked), tuple(one.text for one in asked))
+    else:
+        queries = _training_queries(home, settings.top) if split == "train" else _asked_queries(home / f"{split}.json")
     encoder = _encoder(settings)
     if encoder.identity != card.sentences:
         fault = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
@@ -162,7 +171,8 @@ def predict_run(
         loss = msgspec.convert(card.loss, cls.LossOptions)
     except msgspec.ValidationError as error:
         raise InputError.single(folder, f"does not fit this version of {card.system}: {error}") from None
-    clips, frames = _clips(files, home, model, sizes, progress)
+    videos = _videos(home) if pooled is None else pooled.durations
+    clips, frames = _clips(files, videos, model, sizes, progress)
     if frames != card.frames:
         fault = f"holds features of {frames}, but the model was trained with {card.frames}"
         raise InputError.single(files.features, fault)
@@ -172,12 +182,16 @@ def predict_run(
     first = None if (step := cls.first_step(model, loss)) is None else read_first_run(step, clips.videos)
     if first is not None:
         first.require(queries.ids, queries.file)
+    options = card.predict
+    if pooled is not None:
+        options = options if first else msgspec.structs.replace(options, videos=pooled.size)
+        first = within_pools(pooled, clips.videos, first)
     run = predicting.predict(
         network,
         clips,
         queries.ids,
         texts,
-        card.predict,
+        options,
         card.longest,
         first=first,
         progress=steps_of(progress, "predicting"),
@@ -195,7 +209,7 @@ def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
     training = _training(home, settings.top)
     val = _asked_queries(home / "val.json")
     encoder = _encoder(settings)
-    clips, frames = _clips(settings, home, settings.model, None, progress)
+    clips, frames = _clips(settings, _videos(home), settings.model, None, progress)
     pairs = read_pairs(training, clips, weighted=getattr(settings.loss, "weighted", None))
     texts = partial(_encoded, encoder, settings=settings, progress=progress, words=cls.uses_words)
     sampler = negative_queries = None
@@ -239,17 +253,21 @@ def _encoded(
     return EncodedTexts(vectors, tokens, starts)
 
 
+def _videos(home: Path) -> Mapping[str, float]:
+    videos, problems = release_entries.read_videos(file_bytes(home / VIDEO_MAP), str(home / VIDEO_MAP))
+    if problems:
+        raise InputError(problems)
+    return videos
+
+
 def _clips(
-    settings: Config, home: Path, model: msgspec.Struct, sizes: Sizes | None, progress: Progress | None
+    settings: Config, videos: Mapping[str, float], model: msgspec.Struct, sizes: Sizes | None, progress: Progress | None
 ) -> tuple[Clips, str]:
     """Return the clips of all videos, and the identity of their features; `sizes` are those of a trained network.
 
     Raises:
         InputError: a file has problems, or does not fit the network.
     """
-    videos, problems = release_entries.read_videos(file_bytes(home / VIDEO_MAP), str(home / VIDEO_MAP))
-    if problems:
-        raise InputError(problems)
     dim, needed = (None, None) if sizes is None else (sizes.frame_dim, sizes.subtitle_dim)
     clips, identity = _features(settings.features, settings.rate, videos, model, dim, progress)
     if settings.subtitles is None:
@@ -284,6 +302,13 @@ def _asked_queries(file: Path) -> AskedQueries:
     queries = AskedQueries(
         str(file), tuple(entry.query_id for entry in entries), tuple(entry.query for entry in entries)
     )
+    require_queries(queries)
+    return queries
+
+
+def _training_queries(home: Path, top: int) -> AskedQueries:
+    training = _training(home, top)
+    queries = AskedQueries(training.file, training.ids, training.texts)
     require_queries(queries)
     return queries
 

@@ -11,7 +11,8 @@ from torch import Tensor
 import conquer_reference as reference
 from backend.systems.learning.first_step import FirstRun, FirstStep
 from backend.systems.learning.system import DrawnVideos, Rivals, Sizes
-from backend.systems.learning.systems.conquer import Conquer, LossOptions, ModelOptions
+from backend.systems.learning.systems.conquer import Conquer, ConquerLoss
+from backend.systems.learning.systems.query_aware import ConquerOptions
 from conquer_example import FIRST, FRAMES, LAST, PAIRS, VIDEO_OF, batch, named, rivals, system
 
 SIMILARITIES = [("exclusive", True), ("disjoint", False), ("general", True)]
@@ -48,7 +49,7 @@ def test_logits_are_those_of_plain_numpy(similarity: str, subtitles: bool) -> No
 @pytest.mark.parametrize(("similarity", "subtitles"), SIMILARITIES)
 @pytest.mark.parametrize("weighted", [True, False])
 def test_losses_are_normalised_over_all_clips_of_all_videos(similarity: str, subtitles: bool, weighted: bool) -> None:
-    made = system(similarity=similarity, subtitles=subtitles, loss=LossOptions(weighted=weighted, span=0.3, video=0.7))
+    made = system(similarity=similarity, subtitles=subtitles, loss=ConquerLoss(weighted=weighted, span=0.3, video=0.7))
     pairs, others = batch(padded=True, subtitles=subtitles), rivals(padded=True, subtitles=subtitles)
     found = made.losses(pairs, others)
     assert others.videos is not None
@@ -126,7 +127,7 @@ def test_the_published_code_gives_the_same_numbers_without_subtitles() -> None:
         rivals(subtitles=False),
     )
     pairs.weight = torch.ones(PAIRS, dtype=torch.float64)
-    assert float(made.losses(pairs, others)["loss"]) == pytest.approx(0.06407635614160569, abs=1e-5)
+    assert made.losses(pairs, others)["loss"].item() == pytest.approx(0.06407635614160569, abs=1e-5)
     assert others.videos is not None
     queries, _ = encoded(made, pairs)
     shown = made.encode_videos(others.videos.clips[[3]], others.videos.mask[[3]])
@@ -151,7 +152,7 @@ def test_padding_changes_nothing() -> None:
     pairs.words[~pairs.words_mask] = -7.0
     assert others.videos is not None
     others.videos.clips[~others.videos.mask] = 5.0
-    assert float(made.losses(pairs, others)["loss"]) == pytest.approx(float(loss), abs=1e-9)
+    assert made.losses(pairs, others)["loss"].item() == pytest.approx(loss.item(), abs=1e-9)
     longer = {
         "clips": torch.nn.functional.pad(pairs.clips, (0, 0, 0, 3)),
         "mask": torch.nn.functional.pad(pairs.mask, (0, 3)),
@@ -159,7 +160,7 @@ def test_padding_changes_nothing() -> None:
         "words_mask": torch.nn.functional.pad(pairs.words_mask, (0, 2)),
     }
     again = made.losses(SimpleNamespace(**{**vars(pairs), **longer}), others)["loss"]
-    assert float(again) == pytest.approx(float(loss), abs=1e-9)
+    assert again.item() == pytest.approx(loss.item(), abs=1e-9)
 
 
 def test_clips_after_the_last_position_share_it() -> None:
@@ -187,19 +188,19 @@ def test_gradients_are_right(similarity: str) -> None:
 
 def test_general_needs_a_first_run() -> None:
     with pytest.raises(ValueError, match="general needs the scores of `model"):
-        Conquer(Sizes(5, 7), ModelOptions(), LossOptions())
+        Conquer(Sizes(5, 7), ConquerOptions(), ConquerLoss())
     with pytest.raises(ValueError, match="has to divide"):
-        Conquer(Sizes(5, 7), ModelOptions(first_run="a.json", heads=5), LossOptions())
-    options = msgspec.convert({"first_run": ["a.json", "b.json"]}, ModelOptions)
+        Conquer(Sizes(5, 7), ConquerOptions(first_run="a.json", heads=5), ConquerLoss())
+    options = msgspec.convert({"first_run": ["a.json", "b.json"]}, ConquerOptions)
     tiny = msgspec.structs.replace(options, hidden=8, heads=2)
-    assert Conquer.first_step(tiny, LossOptions(negatives=2)) == FirstStep(("a.json", "b.json"), negatives=2)
-    alone = ModelOptions(similarity="disjoint", hidden=8, heads=2)
-    assert Conquer.first_step(alone, LossOptions()) is None
+    assert Conquer.first_step(tiny, ConquerLoss(negatives=2)) == FirstStep(("a.json", "b.json"), negatives=2)
+    alone = ConquerOptions(similarity="disjoint", hidden=8, heads=2)
+    assert Conquer.first_step(alone, ConquerLoss()) is None
 
 
 def test_published_sizes() -> None:
     """The published configuration: D = 768, twelve heads, 32 clusters, 128 filters, three negatives of 1,000."""
-    model, loss = ModelOptions(), LossOptions()
+    model, loss = ConquerOptions(), ConquerLoss()
     assert (model.hidden, model.heads, model.clusters, model.filters, model.longest) == (768, 12, 32, 128, (100, 30))
     assert (loss.span, loss.video, loss.negatives, loss.pool) == (0.01, 0.05, 3, 1000)
 
@@ -266,10 +267,10 @@ def test_it_learns_a_corpus_with_a_known_answer(similarity: str) -> None:
     step = FirstStep(("first.json",), negatives=3)
     run = FirstRun(step, made.lists)
     torch.manual_seed(0)
-    options = ModelOptions(
+    options = ConquerOptions(
         first_run="first.json", similarity=similarity, hidden=32, heads=4, filters=16, longest=(8, 4), dropout=0.0
     )
-    network = Conquer(Sizes(12, 10), options, LossOptions(span=1.0, video=1.0))
+    network = Conquer(Sizes(12, 10), options, ConquerLoss(span=1.0, video=1.0))
     optimiser = torch.optim.AdamW(network.parameters(), 2e-3)
     for _ in range(40):
         for chosen in torch.randperm(len(made.video)).split(16):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from backend.core.errors import InputError
-from backend.systems.learning.first_step import FirstRun, FirstStep, read_first_run
+from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
+from backend.systems.learning.first_step import FirstRun, FirstStep, read_first_run, within_pools
 
 VIDEOS = ("a", "b", "c", "d", "e")
 RUN = {"1": [["c", 0, 1, 4.0], ["a", 0, 1, 2.0], ["c", 5, 6, 1.0], ["e", 0, 1, 0.5]], "2": [["b", 0, 1, 0.25]]}
@@ -85,3 +86,14 @@ def test_draws_follow_the_generator() -> None:
         for _ in range(2)
     )
     assert first == second
+
+
+def test_pools_narrow_a_first_run_or_stand_for_one(tmp_path: Path) -> None:
+    own = PoolMoment("c", 0, 1, "a man")
+    query = PoolQuery("1", "a man", own, (own,), ("c", "b", "e"))
+    pools = Pools((query,), dict.fromkeys(VIDEOS, 9.0), {})
+    videos, scores = within_pools(pools, VIDEOS, None).candidates("1", 9)
+    assert (videos.tolist(), scores.tolist()) == ([2, 1, 4], [0.0, 0.0, 0.0])
+    first = read_first_run(FirstStep((written(tmp_path, RUN),)), VIDEOS)
+    videos, scores = within_pools(pools, VIDEOS, first).candidates("1", 9)
+    assert (videos.tolist(), scores.tolist()) == ([2, 4], [4.0, 0.5])

@@ -31,22 +31,22 @@ Departures, with reasons:
 - Token vectors come from any frozen sentence encoder; the paper's RoBERTa is tuned on TVR.
 """
 
-from typing import Annotated, Any, ClassVar, Literal, cast
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, cast
 
 import torch
 from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import log_softmax, pad
 
-from backend.systems.learning.config import Count, Positive
 from backend.systems.learning.first_step import FirstStep
 from backend.systems.learning.losses import span_loss
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.query_aware import (
-    Block,
-    Encoder,
+    ConquerOptions,
+    ContextBlock,
     NetVLAD,
-    Widths,
+    PlacedEncoder,
     convolutions,
     projection,
     start_small,
@@ -55,30 +55,7 @@ from backend.systems.learning.systems.query_aware import (
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
 
 
-class ModelOptions(Widths, frozen=True, forbid_unknown_fields=True):
-    """Options of the network beside its `Widths`; the defaults are the published ones.
-
-    Attributes:
-        first_run: the run file whose videos are searched, or several files, such as one of training and one of test
-            queries; None searches all videos, which `general` cannot.
-        first_scores: whether scores of the first run are logarithms, as those of `reelrank predict`, or `linear`.
-        similarity: how spans are scored; see the module.
-        clusters: the number of clusters of NetVLAD, which reads tokens for the fusion with subtitles.
-        longest: the number of learned positions of clips, and of tokens.
-        clip_s: the length of a clip in seconds.
-        block: how many pairs of a query and a video are read at once in prediction.
-    """
-
-    first_run: str | tuple[str, ...] | None = None
-    first_scores: Literal["log", "linear"] = "log"
-    similarity: Literal["general", "exclusive", "disjoint"] = "general"
-    clusters: Count = 32
-    longest: tuple[Count, Count] = (100, 30)
-    clip_s: Positive = 1.5
-    block: Count = 64
-
-
-class LossOptions(Struct, frozen=True, forbid_unknown_fields=True):
+class ConquerLoss(Struct, frozen=True, forbid_unknown_fields=True):
     """Options of the loss.
 
     Attributes:
@@ -101,44 +78,56 @@ class Conquer(System):
 
     name = "conquer"
     paper = "Hou et al. 2021, CONQUER: Contextual Query-aware Ranking for Video Corpus Moment Retrieval, MM"
-    ModelOptions: ClassVar[type[Struct]] = ModelOptions
-    LossOptions: ClassVar[type[Struct]] = LossOptions
+    ModelOptions: ClassVar[type[Struct]] = ConquerOptions
+    LossOptions: ClassVar[type[Struct]] = ConquerLoss
     uses_words = True
     path_fields = ("first_run",)
     presets: ClassVar[Presets] = {
         name: {
+            "loss": {"weighted": weighted},
             "training": {"learning_rate": 1e-4, "weight_decay": 0.01, "batch": 16, **schedule},
             "predict": {"videos": 10, "longest_s": 36.0},
         }
-        for name, schedule in (("tvr", {"epochs": 50, "evaluate_every": 1.0, "patience": 4}), ("tvr-ranking", {}))
+        for name, weighted, schedule in (
+            ("tvr", False, {"epochs": 50, "evaluate_every": 1.0, "patience": 4}),
+            ("tvr-ranking", True, {}),
+        )
     }
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
-        self.sizes, self.model, self.loss = sizes, cast(ModelOptions, model), cast(LossOptions, loss)
+        self.sizes, self.model, self.loss = sizes, cast(ConquerOptions, model), cast(ConquerLoss, loss)
         m = self.model
-        if m.hidden % m.heads:
-            raise ValueError(f"`model.heads`, {m.heads}, has to divide `model.hidden`, {m.hidden}")
-        if m.similarity == "general" and m.first_run is None:
-            raise ValueError("`model.similarity` general needs the scores of `model.first_run`: name a run there")
+        if faults := self.faults(self.model, self.loss, negatives=False):
+            raise ValueError("; ".join(faults))
         self.frames = projection(sizes.frame_dim, m)
         self.words = projection(sizes.sentence_dim, m)
-        self.video_encoder, self.query_encoder = (Encoder(m, longest) for longest in m.longest)
+        self.video_encoder, self.query_encoder = (PlacedEncoder(m, longest) for longest in m.longest)
         if sizes.subtitle_dim:
             self.subtitles = projection(sizes.subtitle_dim, m)
             self.pooling, self.drop = NetVLAD(m.clusters, m.hidden), nn.Dropout(m.dropout)
             self.fusion = nn.Linear(m.clusters * m.hidden, 2, bias=False)
         self.similarity = nn.Linear(3 * m.hidden, 1, bias=False)
-        self.context, self.begin, self.end = (Block(m, n * m.hidden) for n in (4, 5, 2))
+        self.context, self.begin, self.end = (ContextBlock(m, n * m.hidden) for n in (4, 5, 2))
         self.readers = nn.ModuleList(convolutions(m) for _ in range(2))
         if m.similarity == "exclusive":
-            self.holistic = Block(m, 5 * m.hidden)
+            self.holistic = ContextBlock(m, 5 * m.hidden)
             layers = nn.Linear(m.hidden, 128, bias=False), nn.ReLU(), nn.Linear(128, 1, bias=False)
             self.video_head = nn.Sequential(*layers)
         self.apply(start_small)
 
     @classmethod
-    def first_step(cls, model: Any, loss: Any) -> FirstStep | None:
+    def faults(cls, model: ConquerOptions, loss: ConquerLoss, *, negatives: bool) -> Sequence[str]:
+        """Return what is wrong with settings, one message for each fault."""
+        found = list(super().faults(model, loss, negatives=negatives))
+        if model.hidden % model.heads:
+            found.append(f"`model.heads`, {model.heads}, has to divide `model.hidden`, {model.hidden}")
+        if model.similarity == "general" and model.first_run is None:
+            found.append("`model.similarity` general needs the scores of `model.first_run`: name a run there")
+        return found
+
+    @classmethod
+    def first_step(cls, model: ConquerOptions, loss: ConquerLoss) -> FirstStep | None:
         """Return where the candidates of a query come from; None searches all videos."""
         if model.first_run is None:
             return None

@@ -3,36 +3,51 @@
 N is a number of videos or queries, D (`hidden`) the length of encodings.
 """
 
-from typing import cast
+from typing import Literal, cast
 
 import torch
 from msgspec import Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from backend.systems.learning.config import Count, Share
+from backend.systems.learning.config import Count, Positive, Share
 
 
-class Widths(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options that the parts share.
+class ConquerOptions(Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of the network; the defaults are the published ones.
 
     Attributes:
+        first_run: the run file whose videos are searched, or several files, such as one of training and one of test
+            queries; None searches all videos, which `general` cannot.
+        first_scores: whether scores of the first run are logarithms, as those of XML and ReLoCLNet, or `linear`.
+        similarity: how spans are scored; see `conquer`.
         hidden: D.
         heads: the number of heads of each transformer layer; it divides `hidden`.
         dropout: the share of numbers dropped in training.
         filters: the number of filters between the two convolutions, of widths 5 and 1.
+        clusters: the number of clusters of NetVLAD, which reads tokens for the fusion with subtitles.
+        longest: the number of learned positions of clips, and of tokens.
+        clip_s: the length of a clip in seconds.
+        block: how many pairs of a query and a video are read at once in prediction.
     """
 
+    first_run: str | tuple[str, ...] | None = None
+    first_scores: Literal["log", "linear"] = "log"
+    similarity: Literal["general", "exclusive", "disjoint"] = "general"
     hidden: Count = 768
     heads: Count = 12
     dropout: Share = 0.1
     filters: Count = 128
+    clusters: Count = 32
+    longest: tuple[Count, Count] = (100, 30)
+    clip_s: Positive = 1.5
+    block: Count = 64
 
 
-class Encoder(nn.Module):
+class PlacedEncoder(nn.Module):
     """A transformer layer over rows with learned positions and kinds: 0 for frames, 1 for text."""
 
-    def __init__(self, model: Widths, longest: int) -> None:
+    def __init__(self, model: ConquerOptions, longest: int) -> None:
         super().__init__()
         self.positions, self.kinds = nn.Embedding(longest, model.hidden), nn.Embedding(2, model.hidden)
         self.norm, self.dropout = nn.LayerNorm(model.hidden), nn.Dropout(model.dropout)
@@ -47,10 +62,10 @@ class Encoder(nn.Module):
         )
 
 
-class Block(nn.Module):
+class ContextBlock(nn.Module):
     """A projection to D numbers, and a transformer layer over it."""
 
-    def __init__(self, model: Widths, width: int) -> None:
+    def __init__(self, model: ConquerOptions, width: int) -> None:
         super().__init__()
         self.projection, self.layer = projection(width, model), transformer_layer(model)
 
@@ -76,18 +91,18 @@ class NetVLAD(nn.Module):
         return normalize(normalize(apart, dim=1).flatten(1), dim=1)
 
 
-def projection(width: int, model: Widths) -> nn.Sequential:
+def projection(width: int, model: ConquerOptions) -> nn.Sequential:
     """Return the layers that project rows of this width to D numbers."""
     return nn.Sequential(nn.LayerNorm(width), nn.Dropout(model.dropout), nn.Linear(width, model.hidden), nn.ReLU())
 
 
-def transformer_layer(model: Widths) -> nn.TransformerEncoderLayer:
+def transformer_layer(model: ConquerOptions) -> nn.TransformerEncoderLayer:
     """Return one layer of BERT: normalised behind each part, 4 D numbers inside, GELU."""
     sizes = model.hidden, model.heads, 4 * model.hidden, model.dropout
     return nn.TransformerEncoderLayer(*sizes, activation="gelu", batch_first=True)
 
 
-def convolutions(model: Widths) -> nn.Sequential:
+def convolutions(model: ConquerOptions) -> nn.Sequential:
     """Return the layers that give each clip one logit, from itself and two clips on either side."""
     wide = nn.Conv1d(model.hidden, model.filters, 5, padding=2, bias=False)
     return nn.Sequential(wide, nn.ReLU(), nn.Conv1d(model.filters, 1, 1, bias=False))
