@@ -41,7 +41,7 @@ from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize, scaled_dot_product_attention
 
-from backend.systems.learning.config import Count, Positive, Share
+from backend.systems.learning.field_types import Count, Positive, Share
 from backend.systems.learning.losses import hinge_loss, positives_of, span_loss
 from backend.systems.learning.system import Batch, Encoded, Presets, Sizes, System
 

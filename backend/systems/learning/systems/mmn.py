@@ -41,7 +41,7 @@ from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from backend.systems.learning.config import Count, Positive
+from backend.systems.learning.field_types import Count, Positive
 from backend.systems.learning.matching import first_rows, iou_loss, mutual_matching, product_score, scaled_iou
 from backend.systems.learning.moment_map import MapConvolutions, map_faults, max_pooled_map, span_iou, valid_cells
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System

@@ -27,7 +27,7 @@ from msgspec import Struct
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from backend.systems.learning.config import Count
+from backend.systems.learning.field_types import Count
 from backend.systems.learning.losses import nce_loss
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals
 from backend.systems.learning.two_streams import (

@@ -27,7 +27,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 from torch import Tensor
 
-from backend.systems.learning.config import Positive
+from backend.systems.learning.field_types import Positive
 from backend.systems.learning.losses import nce_loss
 from backend.systems.learning.system import Batch, Presets, Rivals
 from backend.systems.learning.two_streams import StreamLoss, StreamOptions, TwoStreams, published_presets
