@@ -107,7 +107,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        captions = tuple(re.findall(r"^\d+\. (.*)$", body["messages"][-1]["content"], re.MULTILINE))
+        # With most prompts the captions have numbers; a prompt without numbers has one a line.
+        captions = tuple(re.findall(r"^(?:\d+\. )?(.*)$", body["messages"][-1]["content"], re.MULTILINE))
         with self.server.lock:
             number = len(self.server.asked) + 1
             key = self.headers.get("Authorization", "")

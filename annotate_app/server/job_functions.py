@@ -323,7 +323,20 @@ def rewrite(project: Project, lead: Person, options: RewriteOptions, *, progress
             waiting=report.waiting,
             decided=report.decided,
             changed=report.changed,
-        )
+        ),
+        *(
+            said(
+                "{version}: {passed:,} of {texts:,} texts passed the check; {dissimilar:,} had a similarity below 0.4, "
+                "{named:,} a name, {unanswered:,} no answer.",
+                version=counts.version,
+                passed=counts.passed,
+                texts=counts.texts,
+                dissimilar=counts.dissimilar,
+                named=counts.named,
+                unanswered=counts.unanswered,
+            )
+            for counts in report.checks
+        ),
     ]
     if endpoint:
         used = report.usage

@@ -18,7 +18,9 @@ from backend.cli.output import counted, fail, machine_output, now, progress_bar,
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
-    from backend.campaign.corpus.captions.model import RewriteReport, RewriteSummary
+    from collections.abc import Sequence
+
+    from backend.campaign.corpus.captions.model import CheckCounts, RewriteReport, RewriteSummary
     from backend.language.endpoint import Endpoint
 
 
@@ -37,6 +39,10 @@ def rewrite(
         str | None,
         option("--base-url URL", "Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own"),
     ] = None,
+    prompt: Annotated[
+        str,
+        option("--prompt NAME|FILE", "prompt-1, tvr-ranking (as that paper asked), or a text file of your own."),
+    ] = "prompt-1",
     temperatures: Annotated[
         list[float], list_option("--temperatures T,T", "Temperature of each attempt.", unique=False)
     ] = _TEMPERATURES,
@@ -50,7 +56,7 @@ def rewrite(
     kind: KindOption = None,
     waiting: Annotated[bool, option("--waiting", "Only print the rewrites that need a decision, as CSV.")] = False,
     summary: Annotated[
-        bool, option("--summary", "Only print what rewriting changed: replacements, and words per caption.")
+        bool, option("--summary", "Only print what rewriting changed: replacement words, as the paper's Table 3.")
     ] = False,
     by_hand: Annotated[
         Path | None,
@@ -68,15 +74,18 @@ def rewrite(
     Example: reelrank rewrite my-project --encoder minilm
 
     Example: reelrank rewrite my-project --rewriter openai --model llama3 --base-url http://localhost:11434/v1
+
+    Example: reelrank rewrite my-project --rewriter openai --model gpt-3.5-turbo --prompt tvr-ranking
     """
     from backend.campaign.corpus.captions.decisions import accept_rewrites, rewrite_summary, waiting_rewrites
     from backend.campaign.corpus.captions.rewriting import rewrite_captions
     from backend.campaign.selection.candidates.choosing import choose_encoder
     from backend.language.endpoint import Endpoint
+    from backend.language.prompts import DEFAULT_PROMPT, prompt_of
 
     start = now()
-    if rewriter == "rules" and (model or base_url):
-        raise typer.BadParameter("--model and --base-url are for --rewriter openai", param_hint="--rewriter")
+    if rewriter == "rules" and (model or base_url or prompt != DEFAULT_PROMPT.version):
+        raise typer.BadParameter("--model, --base-url and --prompt are for --rewriter openai", param_hint="--rewriter")
     if rewriter == "openai" and not model:
         raise typer.BadParameter("name the language model", param_hint="--model")
     if (price_in is None) != (price_out is None):
@@ -102,6 +111,7 @@ def rewrite(
             at_once=at_once,
             timeout_s=timeout,
             retries=retries,
+            prompt=prompt_of(prompt),
             **({"base_url": base_url} if base_url else {}),
         )
     if encoder:
@@ -137,6 +147,7 @@ def _say(report: "RewriteReport", took: str, endpoint: "Endpoint | None", prices
         f"{counted(report.captions, 'caption')}: {report.at_once:,} accepted at once, {retried}{report.waiting:,} in "
         f"need of a decision, {report.decided:,} decided earlier; {report.changed:,} changed ({took})."
     )
+    _print_checks(report.checks)
     if endpoint is None:
         return
     spent = {"This time": report.usage}
@@ -152,12 +163,41 @@ def _say(report: "RewriteReport", took: str, endpoint: "Endpoint | None", prices
         say(f"{line}.")
 
 
+def _print_checks(checks: "Sequence[CheckCounts]") -> None:
+    """Print for each attempt how many distinct texts it rewrote, and how many of them failed which part of the check.
+
+    Texts without an answer, and a tagger, have a column only if there are any.
+    """
+    columns: dict[str, list[str]] = {
+        "attempt": [str(number) for number in range(1, len(checks) + 1)],
+        "rewritten by": [counts.version for counts in checks],
+        "texts": [f"{counts.texts:,}" for counts in checks],
+        "passed": [f"{counts.passed:,}" for counts in checks],
+        "similarity below 0.4": [_share(counts.dissimilar, counts.texts) for counts in checks],
+        "name left": [_share(counts.named, counts.texts) for counts in checks],
+    }
+    if any(counts.tagged is not None for counts in checks):
+        columns["found by the tagger"] = [_share(counts.tagged or 0, counts.texts) for counts in checks]
+    if any(counts.unanswered for counts in checks):
+        columns["no answer"] = [_share(counts.unanswered, counts.texts) for counts in checks]
+    rows = list(zip(*columns.values(), strict=True))
+    table(tuple(columns), rows, left=[name in ("attempt", "rewritten by") for name in columns])
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({count / total:.2%})" if total else f"{count:,}"
+
+
 def _print_summary(summary: "RewriteSummary") -> None:
     say(
         f"{summary.captions:,} imprecise captions, {summary.changed:,} of them changed; "
         f"words per caption: {summary.words_before:.2f} before, {summary.words_after:.2f} after."
     )
     if summary.replacements:
+        say(f"Rewritten by: {', '.join(f'{version} ({count:,})' for version, count in summary.versions)}.")
+        say(f"Replacement words: {summary.replaced:,}, {summary.replaced_per_caption:.2f} per caption.")
+        rows = [(word.word, word.gender, word.count, f"{word.count / summary.replaced:.2%}") for word in summary.words]
+        table(("word", "gender", "count", "share"), rows, left=(True, True, False, False))
         table(("replacement", "count"), summary.replacements)
 
 

@@ -6,13 +6,11 @@ requests are sent, but those under way are awaited. All answers received until t
 the caller can ask again for the other captions. If a request gets no usable answer, its captions are sent again one by
 one.
 
-Captions are sent as numbered lines and returned under their numbers. An answer counts only as a whole: if it merges two
-lines or omits one, all later lines may belong to the wrong captions.
+The module `prompts` builds the messages and reads the answers. An answer counts only as a whole.
 """
 
 import asyncio
 import os
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,82 +20,10 @@ from urllib.parse import urlsplit
 
 from backend.core.errors import EndpointUnavailable, ReelRankError
 from backend.core.messages import said
+from backend.language.prompts import DEFAULT_PROMPT, Prompt
 
 if TYPE_CHECKING:
     from openai import APIError, AsyncOpenAI
-
-PROMPT_VERSION = "prompt-1"
-"""Version of the prompt below; change it whenever a word of the prompt changes."""
-
-INSTRUCTION = """\
-Each numbered line describes a short moment of a video. Rewrite every line so that somebody could have written it who \
-watched the moment without sound and knows nobody in it.
-1. A name of a person (first name, family name, nickname, with or without a title) becomes what can be seen: a man, a \
-woman, a boy, a girl, a child. Where neither the name nor the line tells which, write a person.
-2. Several people who do the same thing together become one group: two people, two men, three women, a group of people.
-3. Who is spoken of again in the same line is the man, the woman, the person, he, she or they.
-4. Everything else stays: what is done and in which order, things, colours, places, the tense.
-5. Add nothing that the line does not say, and leave nothing out. One line stays one line.
-6. A line that names nobody comes back word for word.
-Answer with the same numbers, one rewritten line after each, and with nothing else."""
-
-EXAMPLES = (
-    ("Marta hands Dr. Okafor a blue folder and leaves.", "A woman hands a person a blue folder and leaves."),
-    ("Tom and Ines are talking in the kitchen.", "Two people are talking in the kitchen."),
-    ("Luca's phone rings while Luca is asleep on the couch.", "A man's phone rings while he is asleep on the couch."),
-    ("A red car stops in front of the hospital.", "A red car stops in front of the hospital."),
-    ("Aunt Ruth, Paul, Gia and Ben raise their glasses.", "A group of people raise their glasses."),
-)
-
-_LINE = re.compile(r"(\d{1,9})\s*[.):]\s*(\S.*)")
-_QUOTES = {'"': '"', "“": "”", "'": "'"}
-
-
-def numbered(lines: Sequence[str]) -> str:
-    r"""Return lines with their numbers, from 1; a line break inside a caption becomes a space.
-
-    >>> numbered(["A cat.", "A dog."])
-    '1. A cat.\n2. A dog.'
-    """
-    return "\n".join(f"{number}. {' '.join(line.split())}" for number, line in enumerate(lines, start=1))
-
-
-def conversation(captions: Sequence[str]) -> tuple[str, str, str, str]:
-    """Return the four messages that ask for rewrites of some captions.
-
-    They are the instruction, the example captions, the answer to these examples, and the captions to rewrite.
-    """
-    examples, example_answers = zip(*EXAMPLES, strict=True)
-    return INSTRUCTION, numbered(examples), numbered(example_answers), numbered(captions)
-
-
-def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
-    r"""Return the rewrites in an answer, one for each caption; an empty list if it does not match the captions.
-
-    An answer has to have exactly one numbered line for each caption, in order. For a single caption, a single line
-    without a number is accepted too. Lines without a number are ignored otherwise.
-
-    >>> read_answer("Here you are:\n1. A cat.\n\n2) A dog.", ["Tom.", "Rex."])
-    ['A cat.', 'A dog.']
-    >>> read_answer("1. A cat and a dog.", ["Tom.", "Rex."])
-    []
-    >>> read_answer('"A cat."', ["Tom."])
-    ['A cat.']
-    """
-    lines = [line.strip() for line in answer.splitlines() if line.strip()]
-    matches = [match for line in lines if (match := _LINE.fullmatch(line))]
-    if [int(match[1]) for match in matches] == list(range(1, len(captions) + 1)):
-        return [_unquoted(match[2], caption) for match, caption in zip(matches, captions, strict=True)]
-    if len(captions) == len(lines) == 1 and not matches:
-        return [_unquoted(lines[0], captions[0])]
-    return []
-
-
-def _unquoted(text: str, caption: str) -> str:
-    """Remove quotation marks around the whole text, unless the caption has them too."""
-    quoted = len(text) > 2 and _QUOTES.get(text[0]) == text[-1]
-    return text[1:-1].strip() if quoted and not caption.strip().startswith(text[0]) else text
-
 
 KEY = "OPENAI_API_KEY"
 """The environment variable with the endpoint's key; the key is read from nowhere else."""
@@ -120,6 +46,7 @@ class Endpoint:
         at_once: the most requests at the same time.
         timeout_s: seconds to wait for an answer.
         retries: how often a request is repeated after a temporary failure.
+        prompt: what the model is told before the captions.
     """
 
     model: str
@@ -129,6 +56,7 @@ class Endpoint:
     at_once: int = 8
     timeout_s: float = 60
     retries: int = 6
+    prompt: Prompt = DEFAULT_PROMPT
 
     @property
     def host(self) -> str:
@@ -249,17 +177,12 @@ class _Work:
         """Send one request, and pass on its rewrites; without a usable answer, queue its captions again one by one."""
         import openai
 
-        instruction, example, answered, lines = conversation(captions)
+        messages = self.endpoint.prompt.conversation(captions)
         try:
             completion = await client.chat.completions.create(
                 model=self.endpoint.model,
                 temperature=self.temperature,
-                messages=[
-                    {"role": "system", "content": instruction},
-                    {"role": "user", "content": example},
-                    {"role": "assistant", "content": answered},
-                    {"role": "user", "content": lines},
-                ],
+                messages=messages,  # type: ignore[arg-type]  # the package has a type for each role
             )
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             # Some endpoints refuse captions for their content; others refuse every request with an unknown setting.
@@ -275,7 +198,7 @@ class _Work:
         cut_off = choices[0].finish_reason == "length"
         usage = getattr(completion, "usage", None)
         tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else UNTOLD
-        rewrites = [] if cut_off else read_answer(text, captions)
+        rewrites = [] if cut_off else self.endpoint.prompt.read_answer(text, captions)
         self._take(captions, rewrites, tokens, said("an answer that cannot be read"))
 
     def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, fault: str) -> None:

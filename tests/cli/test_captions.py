@@ -59,6 +59,10 @@ def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, pro
         code, said, _ = reelrank(*command)
         assert code == 0
         assert "48 captions: 24 accepted at once, 12 accepted after another attempt, 12 in need of a dec" in said
+        checks = [line.split() for line in said.splitlines()[1:4]]
+        assert " ".join(checks[0]) == "attempt rewritten by texts passed similarity below 0.4 name left"
+        assert checks[1] == ["1", "openai:small", "prompt-1", "t=0", "48", "24", "0", "(0.00%)", "24", "(50.00%)"]
+        assert checks[2] == ["2", "openai:small", "prompt-1", "t=0.2", "24", "12", "0", "(0.00%)", "12", "(50.00%)"]
         assert (
             "This time: 8 requests, 7,000 input and 700 output tokens, cost 0.0049 at your prices; "
             "the endpoint did not report the tokens of 1 request.\n"
@@ -77,6 +81,7 @@ def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, pro
         (["--model", "small"], "are for --rewriter openai"),
         (["--rewriter", "openai", "--model", "small", "--price-in", "1"], "give both prices, or none"),
         (["--rewriter", "openai", "--model", "small", "--temperatures", "warm"], "is not a list of numbers"),
+        (["--prompt", "tvr-ranking"], "--prompt are for --rewriter openai"),
     ],
 )
 def test_options_that_do_not_go_together_are_wrong_usage(
@@ -85,6 +90,23 @@ def test_options_that_do_not_go_together_are_wrong_usage(
     code, _, error = reelrank("rewrite", project.folder, *options)
     assert code == 2
     assert said in " ".join(error.split())
+
+
+def test_a_prompt_is_chosen_by_name_or_file(reelrank: Run, project: Project, tmp_path: Path) -> None:
+    command = ["rewrite", project.folder, "--rewriter", "openai", "--model", "small", "--base-url"]
+    with serving(lambda asked: Answer("\n".join(map(without_names, asked.captions)))) as server:
+        said = reelrank.out(*command, server.url, "--prompt", "tvr-ranking")
+        assert "openai:small tvr-ranking t=0 " in said
+        (tmp_path / "own.txt").write_text("")
+        code, _, error = reelrank(*command, server.url, "--prompt", tmp_path / "own.txt")
+        assert (code, error.strip()) == (
+            *(
+                1,
+                f"reelrank: {tmp_path / 'own.txt'}: the prompt is empty: write what the model should do with each line",
+            ),
+        )
+    summary = reelrank.out("rewrite", project.folder, "--summary")
+    assert "Rewritten by: openai:small tvr-ranking t=0 (48)." in summary
 
 
 def test_an_endpoint_that_is_not_there_is_a_refusal(reelrank: Run, project: Project) -> None:
@@ -111,7 +133,14 @@ def test_the_summary_is_the_papers_table(reelrank: Run, corpus_project: Project)
     code, out, err = reelrank("rewrite", folder, "--summary")
     assert (code, err) == (0, "")
     assert out.startswith("48 imprecise captions, 48 of them changed; words per caption: ")
-    assert [line.split() for line in out.splitlines()[1:]] == [
+    # Each of 48 captions begins with a name: `woman` 24 times, `man` and `someone` 12 times.
+    versions, words, *lines = out.splitlines()[1:]
+    assert versions.startswith("Rewritten by: rules-")
+    assert versions.endswith(" (48).")
+    assert words == "Replacement words: 48, 1.00 per caption."
+    assert [line.split() for line in lines] == [
+        ["word", "gender", "count", "share"],
+        *(["woman", "F", "24", "50.00%"], ["man", "M", "12", "25.00%"], ["someone", "N", "12", "25.00%"]),
         ["replacement", "count"],
         *(["a", "woman", "24"], ["a", "man", "12"], ["someone", "12"]),
     ]

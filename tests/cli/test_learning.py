@@ -8,11 +8,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from backend.encoders import sentence
 from backend.scoring.evaluate import evaluate
 from backend.systems.extracting import write_features
-from backend.systems.learning import checkpoints
+from backend.systems.learning import checkpoints, schedule
 from cli.conftest import Run
 from commands import reelrank as succeed
 from learnable import one_thread
@@ -250,6 +252,60 @@ def test_what_an_earlier_version_trained_still_predicts(done: Path) -> None:
     settings = json.loads(file.read_text())
     del settings["loss"]["positives"], settings["training"]["evaluate_every"]
     settings["loss"]["mask_positives"] = True
+    del settings["system"], settings["preset"], settings["subtitles"], settings["subtitle_rate"]
+    settings["predict"]["alpha"] = settings["model"].pop("alpha")
+    settings["training"] = {name: settings["training"][name] for name in ("epochs", "batch", "learning_rate")}
     file.write_text(json.dumps(settings))
     places = ("--release", done / "release", "--features", done / "frames.h5")
     assert "4 queries over 6 videos" in succeed("predict", done / "trained/seed-0", done / "run.json", *places)
+    # The description of the weights was another one, too.
+    best = done / "trained/seed-0/best.safetensors"
+    with safe_open(best, "pt") as opened:
+        card = json.loads(opened.metadata()["about"])
+    tensors = load_file(best)
+    for name in ("system", "loss", "subtitle_dim"):
+        del card[name]
+    card["predict"]["alpha"] = card["model"].pop("alpha")
+    best.unlink()
+    save_file(tensors, best, {"about": json.dumps(card)})
+    succeed("predict", done / "trained/seed-0", done / "again.json", *places)
+    assert (done / "again.json").read_bytes() == (done / "run.json").read_bytes()
+
+
+def test_a_release_needs_no_file_of_settings(home: Path, reelrank: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    own = ("--features", "frames.h5", "--out", "own", "--top", 1, "--encoder", "minilm")
+    err = reelrank("train", "release", *own)[2]
+    assert "--system" in err
+    assert "a release needs it" in err
+    err = reelrank.refusal("train", "release", "--system", "nothing", *own)
+    assert "there is no system 'nothing': the systems are" in err
+    err = reelrank.refusal("train", "release", "--system", "cet", "--preset", "tvr", *own)
+    assert "system cet has no preset 'tvr'" in err
+    err = reelrank("train", "train.toml", "--features", "frames.h5")[2]
+    assert "is for a release: write it into the file of settings" in err
+    assert not (home / "own").exists()
+    monkeypatch.setattr(schedule, "_PASSES", 1)
+    assert "own/seed-3" in succeed("train", "release", "--system", "late", "--seeds", "3", *own)
+    assert "4 queries" in succeed("predict", "own/seed-3", "own.json")
+
+
+def test_subtitles_are_asked_for_and_checked_as_frames(home: Path, reelrank: Run) -> None:
+    settings = (home / "train.toml").read_text().replace("seeds = [0, 1]", "seeds = [0]")
+    settings = settings.replace("epochs = 60\nevaluate_every = 6", "epochs = 1\nevaluate_every = 1")
+    (home / "train.toml").write_text('subtitles = "said.npz"\n' + settings)
+    np.savez(home / "said.npz", **{f"v{n}": np.full((12, 3), np.nan if n == 4 else 1.0) for n in range(6)}, rate=0.5)
+    refused(reelrank, home, "said.npz: video v4: row 0 (from 0) holds NaN or infinity")
+    np.savez(home / "said.npz", **{f"v{n}": np.ones((12, 3)) for n in range(5)}, rate=0.5)
+    refused(reelrank, home, "said.npz: video v5: has no features in this file")
+    np.savez(home / "said.npz", **{f"v{n}": np.ones((12, 3)) for n in range(6)}, rate=0.5)
+    succeed("train", home / "train.toml")
+    folder = home / "trained/seed-0"
+    np.savez(home / "other.npz", **{f"v{n}": np.ones((12, 4)) for n in range(6)}, rate=0.5)
+    err = reelrank.refusal("predict", folder, home / "run.json", "--subtitles", home / "other.npz")
+    assert "other.npz: features have 4 numbers, but the model was made for 3" in err
+    assert "4 queries" in succeed("predict", folder, home / "run.json")
+    file = folder / "settings.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"subtitles": None}))
+    assert "was trained with subtitles: name their file" in reelrank.refusal("predict", folder, home / "more.json")

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,9 @@ import transformers  # what it holds is loaded where it is used: every process l
 
 from backend.core.errors import EncoderUnavailable
 from backend.encoders.sentence import MINILM_SHA256, EncoderSpec, load, resolve
+from backend.encoders.tokens import encode_tokens, encode_tokens_cached
 from backend.encoders.vocabulary import CountsTokens, longest_first
+from support import WordEncoder
 
 TEXTS = [
     "a woman walks into the kitchen",
@@ -196,6 +198,50 @@ def test_minilm_is_the_packaged_model_as_its_own_modules_say() -> None:
     np.testing.assert_allclose(vectors, load_model(device="cpu").encode(texts), atol=1e-6)
     assert vectors.shape == (4, encoder.dim) == (4, 384)
     assert vectors[0] @ vectors[2] > vectors[0] @ vectors[1]
+
+
+def test_tokens_are_the_last_hidden_states_special_tokens_included(tmp_path: Path) -> None:
+    import torch
+
+    folder = tiny_bert(tmp_path / "bert")
+    encoder = load(EncoderSpec(str(folder), "sup"))
+    before = encoder.encode(TEXTS[:2])
+    rows, starts = encode_tokens(encoder, TEXTS)
+    model, tokenizer = (
+        transformers.BertModel.from_pretrained(folder).eval(),
+        transformers.BertTokenizerFast(str(folder / "vocab.txt")),
+    )
+    for number, text in enumerate(TEXTS):
+        with torch.no_grad():
+            states = model(**tokenizer(text, return_tensors="pt", truncation=True, max_length=128)).last_hidden_state[0]
+        found = rows[starts[number] : starts[number + 1]]
+        assert found.shape == states.shape
+        assert found == pytest.approx(states.numpy(), abs=1e-4)
+    assert np.array_equal(encoder.encode(TEXTS[:2]), before)
+
+
+def test_tokens_are_kept_and_damaged_files_are_made_anew(tmp_path: Path) -> None:
+    calls = []
+
+    class Counted(WordEncoder):
+        def encode_tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
+            calls.append(texts)
+            return super().encode_tokens(texts)
+
+    first, again = (encode_tokens_cached(Counted(), ("a b", "c"), tmp_path) for _ in range(2))
+    assert len(calls) == 1
+    assert np.array_equal(first[0], again[0])
+    assert first[1].tolist() == again[1].tolist() == [0, 2, 3]
+    for file in (tmp_path / "tokens").iterdir():
+        file.write_bytes(file.read_bytes()[:-4])
+    assert np.array_equal(encode_tokens_cached(Counted(), ("a b", "c"), tmp_path)[0], first[0])
+    assert len(calls) == 2
+    with pytest.raises(EncoderUnavailable, match="gives no vectors of tokens"):
+        encode_tokens(NoTokens(), ("a",))  # type: ignore[arg-type]
+
+
+class NoTokens:
+    identity, dim = "none", 3
 
 
 def test_minilm_weights_other_than_the_known_file_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,12 @@
 
 import threading
 from collections.abc import Callable
-from hashlib import sha256
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from backend.core.errors import EndpointUnavailable
-from backend.language import endpoint
 from backend.language.endpoint import KEY, Endpoint, Reply, ask
+from backend.language.prompts import TVR_RANKING
 from chat_server import Act, Answer, Asked, ChatServer, Drop, Raw, Refuse, Stall, lines, serving, well, without_names
 
 CAPTIONS = [f"Anna waves in room {number}." for number in range(1, 8)]
@@ -156,6 +153,19 @@ def test_a_batch_that_does_not_come_back_whole_is_asked_caption_by_caption(text:
     assert kept[0] == Reply({}, (100, 10))  # it was paid for all the same
 
 
+def test_merged_lines_without_numbers_never_move_the_others() -> None:
+    """The number of lines is right, because a greeting makes up for the merged line."""
+    merged = "Here they are:\nSomebody waves in rooms 1 and 2.\nSomebody waves in room 3."
+
+    def act(asked: Asked) -> Act:
+        return Answer(merged if asked.number == 1 else "\n".join(map(without_names, asked.captions)))
+
+    with serving(act) as server:
+        kept = replies(server, prompt=TVR_RANKING, at_once=1)
+    assert answers(kept) == WELL
+    assert [len(asked.captions) for asked in server.asked] == [3, 1, 1, 1, 3, 1]
+
+
 def test_an_answer_cut_off_is_none() -> None:
     cut = Answer(lines([*[*WELL.values()][:2], "Somebody wa"]), finish="length")
     with serving(first(cut)) as server:
@@ -218,36 +228,3 @@ def test_only_an_endpoint_of_ones_own_is_asked_without_a_key(monkeypatch: pytest
     with serving() as server:
         assert answers(replies(server)) == WELL
     assert SECRET not in server.asked[0].authorization
-
-
-WORDS = st.text(st.characters(categories=["L", "Zs", "P"]), max_size=20).map(lambda text: f"a{text}b")
-
-
-def test_whoever_changes_the_prompt_gives_it_another_name() -> None:
-    text = "\n".join(endpoint.conversation(["A cat."]))
-    assert (endpoint.PROMPT_VERSION, sha256(text.encode()).hexdigest()[:16]) == ("prompt-1", "818abf4aca12e0a6")
-
-
-def test_no_example_has_a_name_in_its_answer_and_all_else_of_it_stays() -> None:
-    for asked, answered in endpoint.EXAMPLES:
-        capitals = {word.strip(".,") for word in answered.split()[1:] if word[0].isupper()}
-        assert capitals == set(), asked
-
-
-@given(st.lists(WORDS, min_size=1, max_size=12))
-def test_lines_under_their_numbers_are_read_back(texts: list[str]) -> None:
-    captions = [f"caption {number}" for number in range(len(texts))]
-    assert endpoint.read_answer(endpoint.numbered(texts), captions) == [" ".join(text.split()) for text in texts]
-
-
-@given(st.lists(WORDS, min_size=2, max_size=12), st.data())
-def test_an_answer_with_a_line_too_few_or_out_of_order_is_none(texts: list[str], data: st.DataObject) -> None:
-    lines = endpoint.numbered(texts).splitlines()
-    left_out = data.draw(st.integers(0, len(lines) - 1))
-    assert endpoint.read_answer("\n".join(lines[:left_out] + lines[left_out + 1 :]), texts) == []
-    assert endpoint.read_answer("\n".join(reversed(lines)), texts) == []
-
-
-def test_quotation_marks_around_all_of_an_answer_go_unless_the_caption_has_them() -> None:
-    assert endpoint.read_answer('1. "A man waves."', ["Tom waves."]) == ["A man waves."]
-    assert endpoint.read_answer('1. "Stop!"', ['"Stop!"']) == ['"Stop!"']

@@ -118,7 +118,7 @@ ROOMS = (
     Room("campaign/monitoring/progress/rules.py", ("campaign/monitoring/progress/test_progress_rules.py",)),
     Room("campaign/release/statistics/rules.py", ("campaign/release/statistics/test_rules.py",)),
     Room("campaign/corpus/describing/rules.py", ("campaign/corpus/describing/test_rules.py",)),
-    Room("campaign/corpus/captions/model.py", ("campaign/corpus/captions/test_differences.py",)),
+    Room("campaign/corpus/captions/rules/comparing.py", ("campaign/corpus/captions/test_differences.py",)),
     Room("campaign/corpus/captions/rules/proposing.py", ("campaign/corpus/captions/test_proposing.py",)),
     Room("campaign/corpus/captions/rules/slips.py", ("campaign/corpus/captions/test_spelling.py",)),
     *(
@@ -131,7 +131,7 @@ ROOMS = (
                 "campaign/corpus/captions/test_word_rules.py",
             ),
         )
-        for name in ("replacing", "names", "spelling")
+        for name in ("grouping", "replacing", "names", "spelling")
     ),
     Room("campaign/release/export/rules/checks.py", ("campaign/release/export/test_checks.py",)),
     Room("campaign/release/export/rules/diffing.py", ("campaign/release/export/test_diffing_rules.py",)),

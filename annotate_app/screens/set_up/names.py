@@ -154,6 +154,8 @@ def _what_changed(project: Project, lead: Person) -> None:
         )
     )
     if changes.replacements:
+        versions = ", ".join(f"{version} ({count:,})" for version, count in changes.versions)
+        st.markdown(tr("Rewritten by: {versions}", versions=plain(versions)))
         words, counts = zip(*changes.replacements, strict=True)
         shown = {tr("Replacement words"): [plain(word) for word in words], tr("Count"): [f"{n:,}" for n in counts]}
         st.table(shown, hide_index=True)

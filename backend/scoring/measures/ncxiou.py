@@ -28,8 +28,8 @@ probabilities .2, .8 * .6 and .8 * .4 * .4, so it is .04 + .288 + .0768. With 0.
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
 >>> run = {"q": [["v", 0, 2, 0.9], ["v", 0, 6, 0.8], ["v", 0, 4, 0.7]]}
->>> evaluate(truth, run, measures=["ncxiou@3"])["mean"]
-{'ncxiou@3': 0.4666666666666666}
+>>> round(evaluate(truth, run, measures=["ncxiou@3"])["mean"]["ncxiou@3"], 4)
+0.4667
 >>> evaluate(truth, run, measures=["ncxiou@3"], abandonment="err")["mean"]
 {'ncxiou@3': 0.4048}
 >>> evaluate(truth, run, measures=["ncxiou@3"], abandonment=[0.5, 0.3, 0.2])["mean"]

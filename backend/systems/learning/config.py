@@ -9,16 +9,12 @@ from msgspec import Meta
 
 from backend.core.errors import InputError, Problem
 from backend.core.reading import UNDECODABLE, fault_of, file_bytes
+from backend.systems.learning.field_types import Count, Positive, Seed, Share
 from backend.systems.learning.schedule import default_epochs, default_evaluate_every
 from backend.systems.learning.systems import SYSTEMS, system_class
 
 if TYPE_CHECKING:
     from backend.systems.learning.system import System
-
-Count = Annotated[int, Meta(ge=1, le=1_000_000)]
-Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-Positive = Annotated[float, Meta(gt=0, le=1e6)]
-Share = Annotated[float, Meta(ge=0, lt=1)]
 
 _MASK_REPLACED = (
     "field `loss.mask_positives` is no longer read: take it out for the loss of the paper, or write `positives = "

@@ -85,12 +85,13 @@ def nce_loss(scores: Tensor, positives: Tensor, temperature: float) -> Tensor:
     return every - scaled.masked_fill(~positives, -torch.inf).logsumexp(dim=1)
 
 
-def hinge_loss(scores: Tensor, positives: Tensor, margin: float) -> Tensor:
+def hinge_loss(scores: Tensor, positives: Tensor, margin: float, hardest: int | None = None) -> Tensor:
     """Return the hinge loss of each pair, `(pairs,)`; it is 0 if the pair scores a margin higher than all negatives.
 
     XML, section 4 (video retrieval), with margin D: max(0, D + s(v', q) - s(v, q)) + max(0, D + s(v, q') - s(v, q)). In
-    XML the other video v' and the other query q' are drawn from the batch. Here each of the two terms is the mean over
-    all negatives in the batch, which is the expected value of a draw. A term without negatives is 0.
+    XML the other video v' and the other query q' are drawn from the batch; its published code later draws them from the
+    negatives with the highest scores. Here each of the two terms is the mean over all of these negatives, which is the
+    expected value of a draw. A term without negatives is 0.
 
     A positive is never a negative: video j is no negative of query i if M_ij = 1, nor query j of video i if M_ji = 1.
     This is our reading of TVR-Ranking's mask, which the paper defines for the numerator of a contrastive loss.
@@ -99,6 +100,7 @@ def hinge_loss(scores: Tensor, positives: Tensor, margin: float) -> Tensor:
         scores: `(pairs, pairs)`, the score of the query of pair i and the video of pair j.
         positives: M, bool `(pairs, pairs)`, True on the diagonal.
         margin: D.
+        hardest: how many negatives with the highest scores count, for each pair and term; None counts all.
 
     Example: two pairs, D = 0.1, and the scores (0.5, 0.45) of the first query and (0.3, 0.2) of the second. The first
     pair has the terms 0.05 for the other video and 0 for the other query. The second has 0.2 and 0.35.
@@ -106,7 +108,10 @@ def hinge_loss(scores: Tensor, positives: Tensor, margin: float) -> Tensor:
     right, negatives = scores.diagonal()[:, None], ~positives
 
     def one_way(rivals: Tensor, counts: Tensor) -> Tensor:
-        short = (margin + rivals - right).clamp(min=0).masked_fill(~counts, 0.0)
-        return short.sum(dim=1) / counts.sum(dim=1).clamp(min=1)
+        number = counts.sum(dim=1)
+        kept = rivals.masked_fill(~counts, -torch.inf)
+        if hardest is not None:
+            kept, number = kept.topk(min(hardest, kept.shape[1])).values, number.clamp(max=hardest)
+        return (margin + kept - right).clamp(min=0).sum(dim=1) / number.clamp(min=1)
 
     return one_way(scores, negatives) + one_way(scores.T, negatives.T)

@@ -6,6 +6,7 @@ cells. Only some cells hold a moment: the longer a moment, the fewer starts are 
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +37,25 @@ def diagonals(clips: int, pooling: Sequence[int]) -> Iterator[tuple[int, int, Te
             opens = group > 0 and number == 0
             rows = torch.arange(0, clips - offset, step)
             yield (3, 2, rows, rows + offset) if opens else (2, 1, rows, rows + offset)
+
+
+def map_faults(model: Any, loss: Any) -> list[str]:
+    """Return what is wrong with the options of a system with such a map (those of `mmn`), one message for each fault.
+
+    The map has N = `model.clips` / `model.pool` rows.
+    """
+    found = []
+    longest = 1 + sum(count * 2**group for group, count in enumerate(model.pooling))
+    number, rest = divmod(model.clips, model.pool)
+    if rest:
+        found.append(f"field `model.pool` is {model.pool}: it has to divide `model.clips`, {model.clips}")
+    elif longest > number:
+        found.append(f"field `model.pooling` asks for moments of {longest} clips, but a video has {number}: shorten it")
+    if (model.kernel - 1) * model.layers % 2:
+        found.append(f"field `model.kernel` is {model.kernel}: make it odd, or the number of `model.layers` even")
+    if loss.min_iou >= loss.max_iou:
+        found.append(f"field `loss.min_iou` is {loss.min_iou:g}: it has to be below `loss.max_iou`, {loss.max_iou:g}")
+    return found
 
 
 def valid_cells(clips: int, pooling: Sequence[int]) -> Tensor:
@@ -76,8 +96,6 @@ class MapConvolutions(nn.Module):
 
     def __init__(self, inputs: int, hidden: int, kernel: int, layers: int, valid: Tensor) -> None:
         super().__init__()
-        if (kernel - 1) * layers % 2:
-            raise ValueError(f"{layers} layers of a kernel of {kernel} cannot be padded evenly: make one of them odd")
         padding = (kernel - 1) * layers // 2
         self.convolutions = nn.ModuleList(
             nn.Conv2d(hidden if n else inputs, hidden, kernel, padding=0 if n else padding) for n in range(layers)

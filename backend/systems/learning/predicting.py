@@ -50,7 +50,7 @@ class ScoredSpans:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class VideoBlock:
     """Videos that were encoded together.
 
     Attributes:
@@ -135,7 +135,7 @@ def predict(
     queries = encoded_queries(network, texts, np.arange(len(ids)), device)
     listed = None if first is None else [first.candidates(query, options.videos) for query in ids]
     searched = None if listed is None else np.unique(np.concatenate([videos for videos, _ in listed]))
-    blocks = Blocks(network, clips, device, searched)
+    blocks = VideoBlocks(network, clips, device, searched)
     best: Sequence[Tensor] | None = None
     if listed is not None:
         best = [torch.from_numpy(videos).to(device) for videos, _ in listed]
@@ -156,7 +156,7 @@ def predict(
             if listed is not None:
                 extra["first_score"] = torch.from_numpy(listed[query][1]).to(device)[order]
             one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
-            for part in torch.arange(len(rows), device=device).split(_videos_at_once(block)):
+            for part in torch.split(torch.arange(len(rows), device=device), _videos_at_once(block)):
                 taken = block.taken(rows[part]) | {name: values[part] for name, values in extra.items()}
                 videos = block.videos[rows[part]]
                 spans[query].append(best_spans(network.span_scores(one, taken)[0], videos, limits[videos], count))
@@ -187,7 +187,7 @@ def score_videos(
     device = next(network.parameters()).device
     scores = np.empty((len(queries), len(videos)), dtype=np.float32)
     done = 0
-    for block in Blocks(network, clips, device, videos):
+    for block in VideoBlocks(network, clips, device, videos):
         columns = slice(done, done + len(block.videos))
         at_once = _queries_at_once(block)
         for start in range(0, len(queries), at_once):
@@ -203,8 +203,8 @@ def score_videos(
     return scores
 
 
-def _best_of_spans(network: System, queries: Encoded, block: Block, count: int) -> Tensor:
-    rows = torch.arange(len(block.videos), device=block.videos.device).split(_videos_at_once(block))
+def _best_of_spans(network: System, queries: Encoded, block: VideoBlock, count: int) -> Tensor:
+    rows = torch.split(torch.arange(len(block.videos), device=block.videos.device), _videos_at_once(block))
     whole = []
     for query in range(count):
         one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
@@ -223,7 +223,7 @@ def encoded_queries(network: System, texts: EncodedTexts, numbers: Indices, devi
     return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
 
-class Blocks:
+class VideoBlocks:
     """The encodings of videos, block by block. If there is a single block, it is kept for the next iteration."""
 
     def __init__(self, network: System, clips: Clips, device: torch.device, videos: Indices | None = None) -> None:
@@ -233,13 +233,13 @@ class Blocks:
         one = self._encoded(np.array([longest]))
         size = sum(tensor.numel() * tensor.element_size() for tensor in one.values())
         self._size = max(1, BLOCK_BYTES // max(1, size))
-        self._kept: Block | None = None
+        self._kept: VideoBlock | None = None
 
     def __len__(self) -> int:
         """Return the number of blocks."""
         return -(-len(self._videos) // self._size)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[VideoBlock]:
         """Yield the blocks; their videos ascend."""
         if self._kept is not None:
             yield self._kept
@@ -247,7 +247,7 @@ class Blocks:
         for start in range(0, len(self._videos), self._size):
             some = self._videos[start : start + self._size]
             length = int(self._clips.counts[some].max())
-            block = Block(torch.from_numpy(some).to(self._device), self._encoded(some), length)
+            block = VideoBlock(torch.from_numpy(some).to(self._device), self._encoded(some), length)
             if len(self) == 1:
                 self._kept = block
             yield block
@@ -261,7 +261,7 @@ class Blocks:
         return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
 
-def _video_scores(network: System, blocks: Blocks, queries: Encoded, count: int, videos: int) -> Tensor | None:
+def _video_scores(network: System, blocks: VideoBlocks, queries: Encoded, count: int, videos: int) -> Tensor | None:
     """Return the score of each video for each query, `(queries, videos)`; None if the system has none."""
     scores: Tensor | None = None
     for block in blocks:
@@ -276,12 +276,12 @@ def _video_scores(network: System, blocks: Blocks, queries: Encoded, count: int,
     return scores
 
 
-def _videos_at_once(block: Block) -> int:
+def _videos_at_once(block: VideoBlock) -> int:
     """Return the number of videos of which one query's spans are scored at once."""
     return max(1, BLOCK_BYTES // (4 * block.length**2))
 
 
-def _queries_at_once(block: Block) -> int:
+def _queries_at_once(block: VideoBlock) -> int:
     """Return the number of queries that are compared with all clips, or other parts, of the block's videos at once."""
     parts = max(tensor.shape[1] if tensor.dim() > 1 else 1 for tensor in block.encoded.values())
     return max(1, min(QUERIES_AT_ONCE, BLOCK_BYTES // (4 * len(block.videos) * parts)))

@@ -194,8 +194,8 @@ def sampler_of_scores(
     rows[queries] = np.arange(len(queries))
     columns = np.full(count, _NONE, dtype=np.int64)
     columns[videos] = np.arange(len(videos))
-    distributions = (Distribution(torch.from_numpy(one)) for one in (forward, backward))
-    return NegativeSampler(*distributions, pairs, rows, columns, videos, queries)
+    first, second = (Distribution(torch.from_numpy(one)) for one in (forward, backward))
+    return NegativeSampler(first, second, pairs, rows, columns, videos, queries)
 
 
 def _indices(numbers: Iterable[int]) -> Indices:

@@ -269,8 +269,8 @@ def _clips(
     Raises:
         InputError: a file has problems, or does not fit the network.
     """
-    clips, identity = _features(settings.features, settings.rate, videos, model, sizes and sizes.frame_dim, progress)
-    needed = None if sizes is None else sizes.subtitle_dim
+    dim, needed = (None, None) if sizes is None else (sizes.frame_dim, sizes.subtitle_dim)
+    clips, identity = _features(settings.features, settings.rate, videos, model, dim, progress)
     if settings.subtitles is None:
         if needed:
             raise InputError.single(settings.features, "the model was trained with subtitles: name their file, too")

@@ -57,7 +57,7 @@ def test_the_schedule_is_the_papers_unless_it_is_set(tmp_path: Path) -> None:
         ("[predict]\nalpha = 3", "field `predict.alpha` has moved: write `alpha` in the table [model]"),
         ("[training]\nprecision = 'fp16'", "field `training.precision`"),
         ("subtitle_rate = 1", "field `subtitle_rate` is for a file of `subtitles`"),
-        ("system = 'none'", "there is no system 'none': the systems are late"),
+        ("system = 'none'", "there is no system 'none': the systems are mmn, crocs, "),
         ("preset = 'tvr'", "system late has no preset 'tvr': its presets are none"),
         ("[loss]\nspans = 1", "unknown field `spans` in field `loss`"),
         ("top = ", "is not TOML"),
@@ -69,6 +69,42 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, told: str) -> None:
     assert told in str(refusal.value)
     assert ("is not TOML" in str(refusal.value)) == (text == "top = ")
     assert str(refusal.value).startswith(str(tmp_path / "train.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[model]\nheads = 4", "unknown field `heads` in field `model`"),
+        ("preset = 'tvr'", "system mmn has no preset 'tvr': its presets are charades, activitynet, tacos"),
+        ("[negatives]\nfolder = 'n'", "table [negatives] is not for the system mmn: take it out"),
+        ("preset = 3", "has no preset 3"),
+        ("preset = 'tacos'\nmodel = 3", "field `model`"),
+    ],
+)
+def test_tables_are_those_of_the_system(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        read(tmp_path, f'{WHOLE}system = "mmn"\n{text}')
+    assert told in str(refusal.value)
+
+
+def test_what_a_file_says_comes_before_its_preset_and_that_before_defaults(tmp_path: Path) -> None:
+    text = f'{WHOLE}system = "mmn"\npreset = "tacos"\n[model]\njoint = 7\n[training]\nbatch = 9\n'
+    found = read(tmp_path, text)
+    assert (found.model.joint, found.model.clips, found.training.batch, found.training.learning_rate) == (
+        7,
+        256,
+        9,
+        1.5e-3,
+    )
+    assert (found.training.warmup, found.loss.top) == (0.01, 3)
+    assert read_config(tmp_path / "train.toml", "crocs").system == "crocs"
+    with pytest.raises(InputError, match="system late has no preset 'tacos'"):
+        read_config(tmp_path / "train.toml", "late")
+
+
+def test_paths_of_a_system_count_from_the_folder_of_the_file_too(tmp_path: Path) -> None:
+    found = read(tmp_path, f'{WHOLE}system = "conquer"\n[model]\nfirst_run = ["one.json", "/two.json"]\n')
+    assert found.model.first_run == (str(tmp_path / "one.json"), "/two.json")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

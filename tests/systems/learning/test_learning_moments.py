@@ -1,12 +1,18 @@
 """MMN and both stages of CroCs learn a made-up corpus with a known answer."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+import learnable
 import moment_corpus
+from backend.systems.learning import loop
+from backend.systems.learning.config import TrainingOptions
 from backend.systems.learning.hard_negatives import hard_probabilities
 from backend.systems.learning.system import DrawnQueries, DrawnVideos, Rivals, Sizes, System
+from backend.systems.learning.systems import system_class
 from backend.systems.learning.systems.crocs import CroCs
 from backend.systems.learning.systems.crocs import LossOptions as CroCsLossOptions
 from backend.systems.learning.systems.mmn import MMN, LossOptions, ModelOptions
@@ -87,3 +93,20 @@ def test_stage_2_alone_learns(corpus: moment_corpus.Corpus) -> None:
     crocs = CroCs(SIZES, MODEL, CroCsLossOptions(hard_videos=4, hard_queries=6))
     trained(crocs, corpus, epochs=60, draw=hard_rivals(crocs, corpus))
     assert corpus.right(crocs) >= 0.9
+
+
+@pytest.mark.parametrize(("name", "hard", "epochs"), [("mmn", {}, 20), ("crocs", {"hard_batch": 4}, 40)])
+def test_the_training_loop_trains_every_stage(tmp_path: Path, name: str, hard: dict[str, int], epochs: int) -> None:
+    cls = system_class(name)
+    drawn = hard and {"hard_videos": 2, "hard_queries": 3}
+    config = learnable.config(
+        tmp_path,
+        system=name,
+        model=cls.ModelOptions(clips=9, pool=1, pooling=(8,), hidden=16, kernel=3, layers=2, joint=16),
+        loss=cls.LossOptions(**hard, **drawn),
+        training=TrainingOptions(epochs=20, evaluate_every=10, batch=8, learning_rate=5e-3),
+    )
+    material = learnable.material(tmp_path, clips=9, words=True)
+    report = loop.train(config, material, 0, torch.device("cpu"))
+    assert report.epochs == epochs
+    assert report.ndcg > 0.85

@@ -31,6 +31,16 @@ def plain_hinge(scores: Table, positives: list[list[bool]], margin: float) -> li
     return found
 
 
+def plain_hardest(scores: Table, positives: list[list[bool]], margin: float, hardest: int) -> list[float]:
+    found = []
+    for i in range(len(scores)):
+        videos = sorted((scores[i][j] for j in range(len(scores)) if not positives[i][j]), reverse=True)[:hardest]
+        queries = sorted((scores[j][i] for j in range(len(scores)) if not positives[j][i]), reverse=True)[:hardest]
+        terms = [[max(0, margin + one - scores[i][i]) for one in part] for part in (videos, queries)]
+        found.append(sum(sum(part) / len(part) for part in terms if part))
+    return found
+
+
 def plain_span(start: Table, end: Table, first: list[int], last: list[int]) -> list[float]:
     def told(logits: list[float], place: int) -> float:
         return -math.log(math.exp(logits[place]) / sum(math.exp(one) for one in logits))
@@ -65,6 +75,20 @@ def test_video_losses_and_their_gradients(seed: int, own_only: bool) -> None:
         assert torch.autograd.gradcheck(
             lambda one, loss=loss, number=number: weight * loss(one, positives, number), [given]
         )
+
+
+@pytest.mark.parametrize("hardest", [1, 3, 40, 100])
+def test_the_hardest_negatives_of_hinge(hardest: int) -> None:
+    rng = np.random.default_rng(1)
+    at, mask = rng.uniform(-1, 1, (40, 40)), rng.random((40, 40)) < 0.3
+    mask[3] = mask[:, 5] = True  # one query, and one video, without a negative
+    np.fill_diagonal(mask, True)
+    given = torch.tensor(at, requires_grad=True)
+    found = hinge_loss(given, torch.from_numpy(mask), 0.2, hardest)
+    assert found.tolist() == pytest.approx(plain_hardest(at.tolist(), mask.tolist(), 0.2, hardest), abs=1e-6)
+    found.sum().backward()
+    assert given.grad is not None
+    assert given.grad.isfinite().all()
 
 
 def test_a_random_mask_of_a_larger_batch() -> None:

@@ -16,6 +16,7 @@ from backend.systems.learning.material import (
     read_clips,
     read_pairs,
     require_queries,
+    with_subtitles,
 )
 from learnable import HeldFeatures
 
@@ -42,6 +43,27 @@ def test_a_clip_without_a_row_has_that_before_it_and_rows_past_the_end_are_of_th
     assert short.rows.tolist() == [[1, 0], [0, 1], [0, 1]]
     long = clips_of([[1, 0], [0, 1], [0, 3]], 0.5, 4.0)
     assert long.rows.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_video_has_the_clips_that_are_asked_for_however_many_rows_it_has() -> None:
+    """Four rows for two clips are averaged; two rows for four clips are taken twice each, by the clip's middle."""
+    held = HeldFeatures(
+        1.0, {"long": np.float32([[3, 0], [3, 8], [0, 2], [0, 4]]), "short": np.float32([[2, 0], [0, 3]])}
+    )
+    found = read_clips(held, "f.h5", {"long": 4.0, "short": 2.0}, clips=2)
+    assert found.rows.tolist() == pytest.approx(np.array([[0.6, 0.8], [0, 1], [1, 0], [0, 1]]))
+    assert (found.starts.tolist(), found.clip_s.tolist()) == ([0, 2, 4], [2.0, 1.0])
+    found = read_clips(held, "f.h5", {"long": 4.0, "short": 2.0}, clips=4)
+    assert found.rows[4:].tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+
+
+def test_subtitles_are_more_numbers_of_each_clip_and_of_unit_length_by_themselves() -> None:
+    seconds = {"v": 4.0}
+    frames = read_clips(HeldFeatures(1.0, {"v": np.float32([[1, 0]] * 4)}), "f.h5", seconds, 2.0)
+    subtitles = read_clips(HeldFeatures(0.5, {"v": np.float32([[0, 3, 4], [0, 0, 0]])}), "s.h5", seconds, 2.0)
+    both = with_subtitles(frames, subtitles)
+    assert both.rows == pytest.approx(np.array([[1, 0, 0, 0.6, 0.8], [1, 0, 0, 0, 0]]))
+    assert both.subtitle_dim == 3
 
 
 def test_rows_of_zeros_stay_and_are_no_nan() -> None:
@@ -76,7 +98,7 @@ def test_features_of_another_model_and_clips_shorter_than_a_row() -> None:
         read_clips(features, "f.h5", {}, 4.0)
 
 
-def pairs_of(*pairs: TrainingPair, weighted: bool = True) -> TrainingPairs:
+def pairs_of(*pairs: TrainingPair, weighted: bool | None = True) -> TrainingPairs:
     clips = read_clips(
         HeldFeatures(1.0, {name: np.ones((9, 2), dtype=np.float32) for name in "vw"}),
         "f",
@@ -91,6 +113,16 @@ def test_moments_become_the_clips_that_they_touch() -> None:
     spans = [(0.0, 2.0), (1.9, 4.1), (4.0, 4.5), (7.9, 9.0), (8.5, 99.0)]
     found = pairs_of(*(TrainingPair(1, 0, "v", start, end, 0.5) for start, end in spans))
     assert list(zip(found.first.tolist(), found.last.tolist(), strict=True)) == [(0, 0), (0, 2), (2, 2), (3, 4), (4, 4)]
+    assert found.span == pytest.approx(np.array([[0, 1], [0.95, 2.05], [2, 2.25], [3.95, 4.5], [4.25, 4.5]]))
+
+
+def test_moments_of_videos_with_as_many_clips_are_in_clips_of_their_video() -> None:
+    held = HeldFeatures(1.0, {name: np.ones((count, 2), dtype=np.float32) for name, count in (("v", 8), ("w", 16))})
+    clips = read_clips(held, "f", {"v": 8.0, "w": 16.0}, clips=4)
+    pairs = [TrainingPair(1, 0, "v", 3.0, 6.0, 0.5), TrainingPair(2, 1, "w", 3.0, 6.0, 0.5)]
+    found = read_pairs(TrainingSet("train.json", ("one", "two"), pairs), clips, weighted=True)
+    assert (found.first.tolist(), found.last.tolist()) == ([1, 0], [2, 1])
+    assert found.span.tolist() == [[1.5, 3.0], [0.75, 1.5]]
 
 
 def test_positives_are_all_videos_of_a_query_and_weights_similarities_within_0_and_1() -> None:
@@ -104,6 +136,8 @@ def test_positives_are_all_videos_of_a_query_and_weights_similarities_within_0_a
     assert [one.tolist() for one in found.positives] == [[0, 1], [1]]
     assert found.weight.tolist() == np.array([0.9, 0.0, 1.0, 0.4], dtype=np.float32).tolist()
     assert pairs_of(TrainingPair(1, 0, "v", 0, 1, None), weighted=False).weight.tolist() == [1.0]
+    either = pairs_of(TrainingPair(1, 0, "v", 0, 1, None), TrainingPair(1, 0, "v", 0, 1, 0.5), weighted=None)
+    assert either.weight.tolist() == [1.0, 0.5]
 
 
 def test_moments_that_cannot_be_are_refused_by_row_and_video() -> None:

@@ -46,6 +46,26 @@ def test_moments_longer_than_the_video_are_refused() -> None:
         list(diagonals(8, (8,)))
 
 
+@pytest.mark.parametrize(
+    ("model", "loss", "message"),
+    [
+        ({"pool": 3}, {}, "field `model.pool` is 3: it has to divide `model.clips`, 16"),
+        ({"pooling": (8,)}, {}, "field `model.pooling` asks for moments of 9 clips, but a video has 8: shorten it"),
+        (
+            {"kernel": 4, "layers": 1},
+            {},
+            "field `model.kernel` is 4: make it odd, or the number of `model.layers` even",
+        ),
+        ({}, {"min_iou": 0.9, "max_iou": 0.9}, "field `loss.min_iou` is 0.9: it has to be below `loss.max_iou`, 0.9"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(model: dict[str, object], loss: dict[str, object], message: str) -> None:
+    options = ModelOptions(**{**example.MODEL, **model}), LossOptions(**loss)
+    assert MMN.faults(*options, negatives=False) == [message]
+    with pytest.raises(ValueError, match=message.replace(".", r"\.")):
+        MMN(example.SIZES, *options)
+
+
 def test_the_network_as_loops() -> None:
     mmn, batch = system(), example.batch()
     mmn.train()
@@ -183,7 +203,7 @@ def test_padding_of_words_changes_nothing() -> None:
     expected = mmn.losses(batch, None)["loss"]
     batch.words = torch.cat([batch.words, torch.full((5, 2, 7), torch.nan, dtype=torch.float64)], dim=1)
     batch.words_mask = torch.cat([batch.words_mask, torch.zeros(5, 2, dtype=torch.bool)], dim=1)
-    assert float(mmn.losses(batch, None)["loss"]) == pytest.approx(float(expected), abs=1e-12)
+    assert mmn.losses(batch, None)["loss"].item() == pytest.approx(expected.item(), abs=1e-12)
 
 
 def test_videos_with_another_number_of_clips_are_refused() -> None:

@@ -18,12 +18,11 @@ from backend.campaign.corpus.captions.model import (
     RewriteSummary,
     TakenDecision,
     WaitingRewrite,
-    differences,
-    summary,
 )
 from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.campaign.corpus.captions.rows import DecisionRow
 from backend.campaign.corpus.captions.rules import names_in
+from backend.campaign.corpus.captions.rules.comparing import differences, summary
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
 from backend.campaign.setup.project import steps
@@ -78,9 +77,10 @@ def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
 def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
     """Return how rewriting changed the captions: words before and after, and how often each replacement was used.
 
-    This is Table 3 of the TVR-Ranking paper, for this project.
+    Its words are Table 3 of the TVR-Ranking paper, for this project.
     """
-    return summary(rows.accepted_texts(project.store.db))
+    with reading(project.store) as db:
+        return summary(rows.accepted_texts(db), rows.accepted_versions(db))
 
 
 @lead_only

@@ -1,26 +1,12 @@
-"""Define the data types of caption rewriting, and compare captions with their rewrites word by word.
+"""Define the data types of caption rewriting. Nothing here reads files or the database."""
 
-The comparison is used for display, and for the counts of Table 3 in the TVR-Ranking paper. A word consists of letters
-and digits, with hyphens and apostrophes between them. A possessive `'s` and every other character count on their own,
-so that `Rachel's` changed to `a woman's` counts as `a woman`. Nothing here reads files or the database.
-"""
-
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import pairwise
-from typing import Protocol
+from typing import Literal, Protocol
 
 from backend.core.events import Event, EventGroup, Payload, value_text
 from backend.core.messages import said
 from backend.core.progress import Steps
-
-_WORD = re.compile(r"['’]s\b|\w+(?:['’-](?!s\b)\w+)*|[^\w\s]")
-MOST_WORDS = 300
-"""Longer texts are not compared word by word, because the time needed grows with the cube of their length."""
-_ARTICLES = frozenset({"a", "an", "the", "another"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +17,27 @@ class Piece:
     changed: bool
 
 
+Gender = Literal["M", "F", "N"]
+"""Male, female, or neither, as in Table 3 of the TVR-Ranking paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacementWord:
+    """A word in lower case, its gender, and how often rewriting put it into captions."""
+
+    word: str
+    gender: Gender
+    count: int
+
+
 @dataclass(frozen=True, slots=True)
 class RewriteSummary:
     """How rewriting changed the captions that queries are drawn from.
 
     `captions` is their number, and `changed` how many of them have a text other than the published one. `words_before`
     and `words_after` are mean numbers of words a caption, split at white space. `replacements` are (new words in lower
-    case, how often they replaced others), the most frequent first.
+    case, how often they replaced others), the most frequent first. `words` are single replacement words, without
+    articles, also by frequency. `versions` are (rules, or model with prompt and temperature; number of captions).
     """
 
     captions: int
@@ -45,92 +45,18 @@ class RewriteSummary:
     words_before: float
     words_after: float
     replacements: tuple[tuple[str, int], ...]
+    words: tuple[ReplacementWord, ...] = ()
+    versions: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def replaced(self) -> int:
+        """The number of all replacement words in these captions."""
+        return sum(word.count for word in self.words)
 
-def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Cut a text and its changed version into pieces, and mark the pieces whose words differ.
-
-    Return (pieces of `before`, pieces of `after`). The pieces of a text, joined, give the text again. If a text has
-    more than `MOST_WORDS` words, all words count as changed.
-
-    >>> before, after = differences("Amy's cat naps.", "A woman's cat naps.")
-    >>> [piece.text for piece in (*before, *after) if piece.changed]
-    ['Amy', 'A woman']
-    """
-    old, new = _words(before), _words(after)
-    changes = [change for change in _changes(before, after, old, new) if change[0] != "equal"]
-    return (
-        _pieces(before, [(old[start][0], old[end - 1][1]) for _, start, end, _, _ in changes if start < end]),
-        _pieces(after, [(new[start][0], new[end - 1][1]) for _, _, _, start, end in changes if start < end]),
-    )
-
-
-def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
-    """Summarise how rewriting changed captions: words before and after, and how often each replacement was used.
-
-    This is Table 3 of the TVR-Ranking paper. An article that is kept before new words counts as part of them: `The
-    Castle` changed to `The man` counts as `the man`.
-
-    Args:
-        rewritten: (published text, rewrite, number of captions with these two texts).
-    """
-    captions = changed = before_words = after_words = 0
-    phrases = Counter[str]()
-    for before, after, count in rewritten:
-        captions += count
-        before_words += count * len(before.split())
-        after_words += count * len(after.split())
-        if before != after:
-            changed += count
-            for phrase in _replacements(before, after):
-                phrases[phrase] += count
-    return RewriteSummary(
-        captions=captions,
-        changed=changed,
-        words_before=before_words / captions if captions else 0.0,
-        words_after=after_words / captions if captions else 0.0,
-        replacements=tuple(sorted(phrases.items(), key=lambda item: (-item[1], item[0]))),
-    )
-
-
-def _replacements(before: str, after: str) -> Iterator[str]:
-    """Yield each phrase of `after`, in lower case, that replaced words of `before`."""
-    old, new = _words(before), _words(after)
-    for _, from_, to, start, end in _changes(before, after, old, new):
-        new_words = [after[slice(*span)].casefold() for span in new[start:end]]
-        old_words = [before[slice(*span)].casefold() for span in old[from_:to]]
-        if new_words == old_words:  # only capitals changed
-            continue
-        if start and (article := after[slice(*new[start - 1])].casefold()) in _ARTICLES and new_words:
-            new_words.insert(0, article)
-        if phrase := " ".join(word for word in new_words if word[0].isalnum()):
-            yield phrase
-
-
-def _words(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _WORD.finditer(text)]
-
-
-def _changes(
-    before: str, after: str, old: list[tuple[int, int]], new: list[tuple[int, int]]
-) -> Sequence[tuple[str, int, int, int, int]]:
-    if max(len(old), len(new)) > MOST_WORDS:
-        return [] if before == after else [("replace", 0, len(old), 0, len(new))]
-    # Without autojunk, because frequent words of a caption matter too.
-    matcher = SequenceMatcher(
-        None, [before[slice(*span)] for span in old], [after[slice(*span)] for span in new], autojunk=False
-    )
-    return matcher.get_opcodes()
-
-
-def _pieces(text: str, changed: list[tuple[int, int]]) -> tuple[Piece, ...]:
-    """Cut a text into pieces, alternately unchanged and changed.
-
-    `changed` are the changed spans as (start, end) character positions, in ascending order.
-    """
-    edges = [0, *(edge for span in changed for edge in span), len(text)]
-    pieces = (Piece(text[start:end], number % 2 == 1) for number, (start, end) in enumerate(pairwise(edges)))
-    return tuple(piece for piece in pieces if piece.text)
+    @property
+    def replaced_per_caption(self) -> float:
+        """The mean number of replacement words a caption; 0 without captions. TVR-Ranking has 2.21."""
+        return self.replaced / self.captions if self.captions else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +96,35 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckCounts:
+    """How many distinct texts one attempt rewrote, and how many of their rewrites failed each part of the check.
+
+    `version` names the rules, or the model with its prompt and temperature. `texts` is the sum of `passed` and those
+    that failed. `dissimilar` counts a similarity below 0.4, `named` a name, or a word that may be one; a rewrite may
+    fail both. `tagged` counts those of `named` in which the tagger, a model, found a name; None without a tagger.
+    `unanswered` counts texts without a usable rewrite. The texts that failed the last attempt wait for a lead.
+    """
+
+    version: str
+    texts: int
+    passed: int
+    dissimilar: int
+    named: int
+    tagged: int | None
+    unanswered: int
+
+
+@dataclass(frozen=True, slots=True)
 class RewriteReport:
     """The result of rewriting captions: how many passed the check of rewrites, and which probable names remain.
 
     `captions` is the number of all captions, the sum of `at_once`, `after_retry`, `waiting` and `decided`. `at_once`
     and `after_retry` count captions whose rewrite passed the check, at the first attempt or later. `waiting` counts
     those that need a lead's decision, and `decided` those that already had one. `texts` is the number of distinct texts
-    that were rewritten. `changed` is how many captions got a text other than the published one. `unknown` are (probable
-    name that the name mapping lacks, its count), the most frequent first. `usage` has the requests and tokens that this
-    rewriting used at a language model. `usage_ever` has those of all rewritings with the same model, prompt and
-    temperatures.
+    that were rewritten, and `checks` says for each attempt how many of them failed what. `changed` is how many captions
+    got a text other than the published one. `unknown` are (probable name that the name mapping lacks, its count), the
+    most frequent first. `usage` has the requests and tokens that this rewriting used at a language model. `usage_ever`
+    has those of all rewritings with the same model, prompt and temperatures.
     """
 
     captions: int
@@ -192,6 +137,7 @@ class RewriteReport:
     unknown: tuple[tuple[str, int], ...]
     usage: Usage
     usage_ever: Usage
+    checks: tuple[CheckCounts, ...]
 
     @property
     def accepted(self) -> int:
@@ -363,7 +309,7 @@ CAPTIONS_REWRITTEN = Event(
     said("rewrote captions: {accepted} accepted, {waiting} waiting for a decision"),
     tells_reason=True,
 )
-"""rule_version, accepted, waiting, after_retry, by_hand, requests, tokens_in, tokens_out, encoder, tagger"""
+"""rule_version, accepted, waiting, after_retry, decided, checks, requests, tokens_in, tokens_out, encoder, tagger"""
 REWRITE_DECIDED = Event("rewrite_decided", EventGroup.MATERIAL, _rewrite_words)
 """published, text: null if it was rejected, captions: how many had the published text"""
 REWRITE_TAKEN_BACK = Event("rewrite_taken_back", EventGroup.MATERIAL, said("took back the decision on “{published}”"))

@@ -21,7 +21,7 @@ from backend.core.progress import Progress, Steps, steps_of
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.language import endpoint as language
-from backend.language.endpoint import PROMPT_VERSION, Endpoint, Reply
+from backend.language.endpoint import Endpoint, Reply
 from backend.store.connection import Store, writing
 
 MIN_SIMILARITY = 0.4
@@ -37,11 +37,19 @@ class RewriteVerdict:
     """The result of checking one rewrite: its similarity to the original, and the reasons why it fails.
 
     A rewrite without `reasons` passes. `similarity` is the cosine between the vectors of the rewrite and its original;
-    None if there is no rewrite.
+    None if there is no rewrite. `named` says that the rewrite has a name, or a word that may be one; `tagged`, that the
+    tagger found a name in it.
     """
 
     similarity: float | None
     reasons: tuple[str, ...]
+    named: bool = False
+    tagged: bool = False
+
+    @property
+    def dissimilar(self) -> bool:
+        """Whether the similarity is below `MIN_SIMILARITY`."""
+        return self.similarity is not None and self.similarity < MIN_SIMILARITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,43 +87,37 @@ class RewriteCheck:
         )
         similarity = np.einsum("ij,ij->i", vectors[: len(numbers)], vectors[len(numbers) :]).tolist()
         verdicts = [RewriteVerdict(None, (NO_ANSWER,))] * len(rewrites)
-        names_left = self._names_left(before, after, progress)
+        names_left, names_tagged = self._names_left(before, after), self._names_tagged(after, progress)
         slips = Slips(self.mapping, self.known, originals)
-        for number, score, text, names in zip(numbers, similarity, after, names_left, strict=True):
+        checked = zip(numbers, similarity, after, names_left, names_tagged, strict=True)
+        for number, score, text, left, tagged in checked:
+            names = [*left, *(name for name in tagged if not any(name in known for known in left))]
             reasons = [said("it still has a name: {names}", names=", ".join(names))] if names else []
             reported = {key_of(name) for name in names}
             if suspects := [word for word in slips(text) if key_of(word) not in reported]:
                 reasons.append(said("it may have a name: {names}", names=", ".join(suspects)))
+            named = bool(reasons)
             if score < MIN_SIMILARITY:
                 down = math.floor(score * 100) / 100  # rounding might show 0.40 for a score below 0.4
                 reasons.append(
                     said("similarity {similarity:.2f} is below {least}", similarity=down, least=MIN_SIMILARITY)
                 )
-            verdicts[number] = RewriteVerdict(score, tuple(reasons))
+            verdicts[number] = RewriteVerdict(score, tuple(reasons), named, bool(tagged))
         return verdicts
 
-    def _names_left(
-        self, originals: Sequence[str], texts: Sequence[str], progress: Progress | None
-    ) -> list[tuple[str, ...]]:
-        """Return the names that each rewritten text still contains.
-
-        Names are found by the name mapping and by capital letters. If `tagger`, a model that finds names, is set, it is
-        used too.
-        """
+    def _names_left(self, originals: Sequence[str], texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the names that the name mapping and capital letters find in each rewritten text."""
         suspects = {*self.unknown, *self._added_names(originals, texts)}
         mapping = NameMapping(self.mapping)
-        names_left = [names_in(text, mapping, suspects, self.known) for text in texts]
+        return [names_in(text, mapping, suspects, self.known) for text in texts]
+
+    def _names_tagged(self, texts: Sequence[str], progress: Progress | None) -> list[tuple[str, ...]]:
+        """Return the names that the tagger finds in each rewritten text; none without a tagger."""
         if self.tagger is None:
-            return names_left
+            return [()] * len(texts)
         nobody = {name for name, phrase in self.mapping.items() if name == phrase}
         tagged = self.tagger.names(texts, progress=steps_of(progress, said("looking for names")))
-        return [
-            (
-                *names,
-                *(name for name in tagged_names if name not in nobody and not any(name in known for known in names)),
-            )
-            for names, tagged_names in zip(names_left, tagged, strict=True)
-        ]
+        return [tuple(name for name in names if name not in nobody) for names in tagged]
 
     def _added_names(self, originals: Sequence[str], texts: Sequence[str]) -> set[str]:
         """Return probable names in the rewrites that no original has, because a language model may invent names."""
@@ -153,7 +155,8 @@ class ByModel:
 
     def version(self, attempt: int) -> str:
         """Return model, prompt and temperature of an attempt (from 1), such as `openai:gpt-4o-mini prompt-1 t=0.2`."""
-        return f"openai:{self.endpoint.model} {PROMPT_VERSION} t={self.endpoint.temperatures[attempt - 1]:g}"
+        temperature = self.endpoint.temperatures[attempt - 1]
+        return f"openai:{self.endpoint.model} {self.endpoint.prompt.version} t={temperature:g}"
 
     def rewrite(self, texts: Sequence[str], attempt: int, *, progress: Steps | None = None) -> list[str]:
         """Return a rewrite of each text: the stored answer, or else the model's answer, which is then stored.

@@ -9,12 +9,19 @@ not rewritten again.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.decisions import require_no_queries
-from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, Rewriter, RewriteReport, Tagger, Usage
+from backend.campaign.corpus.captions.model import (
+    CAPTIONS_REWRITTEN,
+    CheckCounts,
+    Rewriter,
+    RewriteReport,
+    Tagger,
+    Usage,
+)
 from backend.campaign.corpus.captions.name_mapping import known_words, name_mapping_of
 from backend.campaign.corpus.captions.rewrite_check import ByModel, RewriteCheck, RewriteVerdict
 from backend.campaign.corpus.captions.rows import Rewrite
@@ -143,7 +150,7 @@ def rewrite_captions(
     unknown = unknown_names(originals, mapping, known)
     check = RewriteCheck(encoder, project.embeddings, mapping, unknown, tagger, known)
     undecided = [caption for caption in captions if caption.caption_id not in decided]
-    outcomes = _rewrite_all([_original(caption) for caption in undecided], rewriter, check, progress)
+    outcomes, checks = _rewrite_all([_original(caption) for caption in undecided], rewriter, check, progress)
     rewrites = [_rewrite_row(caption, outcomes[_original(caption)], rewriter) for caption in undecided]
     accepted = Counter(rewrite.attempts for rewrite in rewrites if rewrite.accepted)
     report = RewriteReport(
@@ -157,6 +164,7 @@ def rewrite_captions(
         unknown=tuple(unknown.most_common()),
         usage=rewriter.usage,
         usage_ever=rewriter.usage_ever,
+        checks=checks,
     )
     with writing(store) as db:
         require_no_queries(db)  # queries may have been drawn while a model was at work
@@ -165,6 +173,7 @@ def rewrite_captions(
             "rule_version": rewriter.version(1),
             **{name: getattr(report, name) for name in ("accepted", "after_retry", "waiting", "decided")},
             **{name: getattr(report.usage, name) for name in ("requests", "tokens_in", "tokens_out")},
+            "checks": [asdict(counts) for counts in checks],
             **{"encoder": encoder.identity, "tagger": tagger.identity if tagger else None},
         }
         events.note(db, CAPTIONS_REWRITTEN, by, "captions", now=now, **payload)
@@ -173,9 +182,13 @@ def rewrite_captions(
 
 def _rewrite_all(
     originals: Sequence[str], rewriter: Rewriter, check: RewriteCheck, progress: Progress | None
-) -> dict[str, _Outcome]:
-    """Map each distinct original text to its first rewrite that passes the check, or else to its last rewrite."""
+) -> tuple[dict[str, _Outcome], tuple[CheckCounts, ...]]:
+    """Map each distinct original text to its first rewrite that passes the check, or else to its last rewrite.
+
+    Return this map, and the counts of the check for each attempt.
+    """
     outcomes: dict[str, _Outcome] = {}
+    checks: list[CheckCounts] = []
     remaining = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
         step = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
@@ -185,10 +198,23 @@ def _rewrite_all(
             original: _Outcome(text, attempt, verdict)
             for original, text, verdict in zip(remaining, texts, verdicts, strict=True)
         }
+        checks.append(_check_counts(rewriter.version(attempt), verdicts, tagged=check.tagger is not None))
         remaining = [original for original in remaining if outcomes[original].verdict.reasons]
         if not remaining:
             break
-    return outcomes
+    return outcomes, tuple(checks)
+
+
+def _check_counts(version: str, verdicts: Sequence[RewriteVerdict], *, tagged: bool) -> CheckCounts:
+    return CheckCounts(
+        version=version,
+        texts=len(verdicts),
+        passed=sum(not verdict.reasons for verdict in verdicts),
+        dissimilar=sum(verdict.dissimilar for verdict in verdicts),
+        named=sum(verdict.named for verdict in verdicts),
+        tagged=sum(verdict.tagged for verdict in verdicts) if tagged else None,
+        unanswered=sum(verdict.similarity is None for verdict in verdicts),
+    )
 
 
 def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> Rewrite:

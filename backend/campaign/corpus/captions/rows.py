@@ -87,6 +87,15 @@ def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
     return [(row[0], row[1], row[2]) for row in rows]
 
 
+def accepted_versions(db: Database) -> list[tuple[str, int]]:
+    """Return (rule version, number of captions) of all accepted rewrites, the most frequent version first."""
+    rows = db.conn.execute(
+        "SELECT rule_version, count(*) FROM caption WHERE kind = 'rewritten' AND accepted = 1 GROUP BY 1 "
+        "ORDER BY 2 DESC, 1"
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 def released_captions(db: Database) -> dict[MomentId, str] | None:
     """Map each moment to the caption that a release may publish: the first accepted rewrite for the moment.
 

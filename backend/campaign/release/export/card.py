@@ -305,7 +305,12 @@ Captions are imprecise, as the queries are: names and other specifics of the pub
 | of them changed | {changes.changed:,} |
 | words a caption, published | {changes.words_before:.2f} |
 | words a caption, imprecise | {changes.words_after:.2f} |
+| replacement words, without articles | {changes.replaced:,} |
+| of them a caption | {changes.replaced_per_caption:.2f} |
 
+| rewritten by | captions |
+| --- | ---: |
+{"".join(f"| `{version}` | {count:,} |{chr(10)}" for version, count in changes.versions)}
 | replacement words | count |
 | --- | ---: |
 {"".join(f"| {words} | {count:,} |{chr(10)}" for words, count in listed)}{rest}"""

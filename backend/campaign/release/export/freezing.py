@@ -18,7 +18,7 @@ from shutil import rmtree
 import msgspec
 
 from backend.campaign.corpus.captions import rows
-from backend.campaign.corpus.captions.model import summary
+from backend.campaign.corpus.captions.rules.comparing import summary
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import judgements, pair_status
 from backend.campaign.nouns import Lead, Operator, Split
@@ -73,7 +73,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         splits = {query.query_id: query.split for query in queries.query_rows(db, (Split.VAL, Split.TEST))}
         moments = pseudo_train.moment_documents(project, with_published=options.with_published)
         rewritten = rows.released_captions(db) is not None
-        changes = summary(rows.accepted_texts(db)) if rewritten else None
+        changes = summary(rows.accepted_texts(db), rows.accepted_versions(db)) if rewritten else None
         durations = corpus.video_durations(db)
         counts = status.counts(project.store, probes=False)
         campaign = project_rows.campaign(db)

@@ -15,6 +15,8 @@ SYSTEMS: dict[str, str] = {
     "g2l": "G2L",
     "cet": "CrossEncoder",
     "bet": "BiEncoder",
+    "xml": "XML",
+    "reloclnet": "ReLoCLNet",
     "conquer": "Conquer",
     "late": "Late",
 }

@@ -22,7 +22,7 @@ from msgspec import Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from backend.systems.learning.config import Count, Positive, Share
+from backend.systems.learning.field_types import Count, Positive, Share
 from backend.systems.learning.network import positions
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.boundaries import (

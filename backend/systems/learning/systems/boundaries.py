@@ -9,7 +9,7 @@ from msgspec import Struct
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from backend.systems.learning.config import Positive
+from backend.systems.learning.field_types import Positive
 
 
 class BoundaryOptions(Struct, frozen=True, forbid_unknown_fields=True):

@@ -29,7 +29,7 @@ import torch
 from msgspec import Meta, Struct
 from torch import Tensor, nn
 
-from backend.systems.learning.config import Count, Share
+from backend.systems.learning.field_types import Count, Share
 from backend.systems.learning.network import positions
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
 from backend.systems.learning.systems.boundaries import (

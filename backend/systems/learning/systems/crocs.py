@@ -38,7 +38,7 @@ import torch
 from msgspec import Meta, Struct
 from torch import Tensor
 
-from backend.systems.learning.config import Count, Positive
+from backend.systems.learning.field_types import Count, Positive
 from backend.systems.learning.matching import first_rows
 from backend.systems.learning.system import Batch, DrawnQueries, DrawnVideos, Encoded, Presets, Rivals, StagePlan
 from backend.systems.learning.systems.mmn import MMN

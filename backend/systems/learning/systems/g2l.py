@@ -41,7 +41,7 @@ from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from backend.systems.learning.config import Count
+from backend.systems.learning.field_types import Count
 from backend.systems.learning.matching import first_rows
 from backend.systems.learning.system import Batch, Presets, Rivals, Sizes
 from backend.systems.learning.systems import mmn

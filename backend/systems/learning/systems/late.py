@@ -26,14 +26,14 @@ it has no weights of pairs. The system `crocs` is the published one.
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import torch
 from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from backend.systems.learning.config import Count, Positive, Share
+from backend.systems.learning.field_types import Count, Positive, Share
 from backend.systems.learning.losses import hinge_loss, nce_loss, positives_of, span_loss
 from backend.systems.learning.network import positions
 from backend.systems.learning.system import Batch, Encoded, Rivals, Sizes, System
@@ -118,7 +118,7 @@ class Late(System):
         self.ends = nn.Conv1d(1, 2, KERNEL, padding=KERNEL // 2, bias=False)
 
     @classmethod
-    def faults(cls, model: ModelOptions, loss: LossOptions, *, negatives: bool) -> Sequence[str]:
+    def faults(cls, model: Any, loss: Any, *, negatives: bool) -> Sequence[str]:
         """See `System.faults`."""
         faults = []
         if model.hidden % model.heads or model.hidden % 2:

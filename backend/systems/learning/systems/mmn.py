@@ -33,18 +33,19 @@ Departures, with reasons:
   gradients and lowers the learning rate in steps; here the training loop decides.
 """
 
-from typing import Annotated, ClassVar, cast
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, cast
 
 import torch
 from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from backend.systems.learning.config import Count, Positive
+from backend.systems.learning.field_types import Count, Positive
 from backend.systems.learning.matching import first_rows, iou_loss, mutual_matching, product_score, scaled_iou
-from backend.systems.learning.moment_map import MapConvolutions, max_pooled_map, span_iou, valid_cells
+from backend.systems.learning.moment_map import MapConvolutions, map_faults, max_pooled_map, span_iou, valid_cells
 from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
-from backend.systems.learning.systems.moment_presets import MODELS, published_training
+from backend.systems.learning.systems.moment_presets import MMN_PRESETS
 
 Fraction = Annotated[float, Meta(ge=0, le=1)]
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
@@ -111,30 +112,19 @@ class MMN(System):
     LossOptions: ClassVar[type[Struct]] = LossOptions
     uses_words = True
     cells: Tensor
-    presets: ClassVar[Presets] = {
-        "charades": {
-            "model": MODELS["charades"],
-            "loss": {"full_epochs": 7},
-            "training": published_training(1e-4, 48, 18),
-        },
-        "activitynet": {
-            "model": MODELS["activitynet"],
-            "loss": {"margin": 0.3, "weight": 0.1, "full_epochs": 6},
-            "training": published_training(8e-4, 48, 18),
-        },
-        "tacos": {
-            "model": MODELS["tacos"],
-            "loss": {"min_iou": 0.3, "max_iou": 0.7, "top": 3, "margin": 0.1, "weight": 0.1, "full_epochs": 100},
-            "training": published_training(1.5e-3, 4, 250),
-        },
-    }
+    presets: ClassVar[Presets] = MMN_PRESETS
+
+    @classmethod
+    def faults(cls, model: Any, loss: Any, *, negatives: bool) -> Sequence[str]:
+        """Return what is wrong with settings, one message for each fault; see `System`."""
+        return [*super().faults(model, loss, negatives=negatives), *map_faults(model, loss)]
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
         super().__init__()
         self.model, self.loss = cast(ModelOptions, model), cast(LossOptions, loss)
         m = self.model
-        if m.clips % m.pool or not self.loss.min_iou < self.loss.max_iou:
-            raise ValueError("`model.pool` has to divide `model.clips`, and `loss.min_iou` be below `loss.max_iou`")
+        if faults := self.faults(self.model, self.loss, negatives=False):
+            raise ValueError("; ".join(faults))
         valid = valid_cells(m.clips // m.pool, m.pooling)
         self.clip_layer = nn.Linear(sizes.frame_dim + sizes.subtitle_dim, m.hidden)
         self.convolutions = MapConvolutions(m.hidden, m.hidden, m.kernel, m.layers, valid)
@@ -160,7 +150,7 @@ class MMN(System):
     def moments(self, clips: Tensor) -> Tensor:
         """Return the vectors of the C moments of each video, `(V, C, hidden)`, which the two heads project."""
         pooled = self.clip_layer(clips).relu().unflatten(1, (-1, self.model.pool)).mean(dim=2)
-        maps = self.convolutions(max_pooled_map(pooled, self.model.pooling))
+        maps: Tensor = self.convolutions(max_pooled_map(pooled, self.model.pooling))
         return maps.permute(0, 2, 3, 1)[:, self.cells[:, 0], self.cells[:, 1]]
 
     def encode_queries(self, words: Tensor, mask: Tensor, sentence: Tensor) -> Encoded:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from backend.systems.learning.system import Presets
+
 MODELS: Mapping[str, Mapping[str, object]] = {
     "charades": {"power": 0.5},
     "activitynet": {"clips": 256, "pool": 4, "pooling": [15, 8, 8], "kernel": 9, "layers": 4, "power": 0.5},
@@ -13,3 +15,23 @@ MODELS: Mapping[str, Mapping[str, object]] = {
 def published_training(learning_rate: float, batch: int, epochs: int) -> Mapping[str, object]:
     """Return the options of training of a preset; the weight decay is that of MMN."""
     return {"learning_rate": learning_rate, "weight_decay": 1e-5, "batch": batch, "epochs": epochs}
+
+
+MMN_PRESETS: Presets = {
+    "charades": {
+        "model": MODELS["charades"],
+        "loss": {"full_epochs": 7},
+        "training": published_training(1e-4, 48, 18),
+    },
+    "activitynet": {
+        "model": MODELS["activitynet"],
+        "loss": {"margin": 0.3, "weight": 0.1, "full_epochs": 6},
+        "training": published_training(8e-4, 48, 18),
+    },
+    "tacos": {
+        "model": MODELS["tacos"],
+        "loss": {"min_iou": 0.3, "max_iou": 0.7, "top": 3, "margin": 0.1, "weight": 0.1, "full_epochs": 100},
+        "training": published_training(1.5e-3, 4, 250),
+    },
+}
+"""The configurations of MMN's public code."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from backend.systems.learning.config import Count, Positive, Share
+from backend.systems.learning.field_types import Count, Positive, Share
 
 
 class ConquerOptions(Struct, frozen=True, forbid_unknown_fields=True):

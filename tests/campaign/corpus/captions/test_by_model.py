@@ -8,11 +8,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
-from backend.campaign.corpus.captions.decisions import waiting_rewrites
-from backend.campaign.corpus.captions.model import RewriteReport
+from backend.campaign.corpus.captions.decisions import rewrite_summary, waiting_rewrites
+from backend.campaign.corpus.captions.model import CheckCounts, RewriteReport
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project, open_project
@@ -20,6 +22,7 @@ from backend.core.errors import EndpointUnavailable
 from backend.encoders import sentence
 from backend.language.endpoint import KEY, Endpoint
 from backend.language.names import FlairTagger
+from backend.language.prompts import TVR_RANKING, prompt_of
 from chat_server import Act, Answer, Asked, ChatServer, Refuse, lines, serving, well, without_names
 from support import MOMENTS, NOW, PEOPLE, WordEncoder
 
@@ -85,6 +88,13 @@ def test_what_the_check_refuses_is_asked_once_more_a_little_warmer(project: Proj
         carla,
     ]
     assert (report.at_once, report.after_retry, report.waiting) == (45, 1, 2)
+    # By hand: of 48 texts one of Anna and one of Boris keep a name, and one of Carla says something else.
+    assert report.checks == (
+        CheckCounts("openai:small prompt-1 t=0", 48, 45, dissimilar=1, named=2, tagged=None, unanswered=0),
+        CheckCounts("openai:small prompt-1 t=0.2", 3, 1, dissimilar=1, named=1, tagged=None, unanswered=0),
+    )
+    event = json.loads(str(rows(project, "SELECT payload FROM event WHERE kind = 'captions_rewritten'")[-1][0]))
+    assert event["checks"] == [asdict(counts) for counts in report.checks]
     made = {
         (str(version)[-5:], attempts, accepted): count
         for version, attempts, accepted, count in rows(
@@ -199,3 +209,21 @@ def test_the_tagger_that_the_project_names_looks_over_every_rewrite(
     assert seen == [("flair:small", "/a/python")] * (48 + len(tea))
     event = rows(project, "SELECT payload FROM event WHERE kind = 'captions_rewritten'")[-1][0]
     assert json.loads(str(event))["tagger"] == "flair:small"
+    named = [(counts.named, counts.tagged, counts.dissimilar) for counts in report.checks]
+    assert named == [(len(tea), len(tea), 0)] * 2
+
+
+def test_answers_to_another_prompt_are_other_answers(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("Leave out names.")
+    mine = prompt_of(str(tmp_path / "mine.txt"))
+    with serving() as server:
+        rewritten(project, server)
+        server.act = lambda asked: Answer("\n".join(map(without_names, asked.captions)))
+        for prompt in (TVR_RANKING, mine):
+            report = rewritten(project, server, prompt=prompt)
+            assert (report.at_once, report.usage.requests) == (48, 5)
+            version = f"openai:small {prompt.version} t=0"
+            assert [counts.version for counts in report.checks] == [version]
+            assert rows(project, "SELECT DISTINCT rule_version FROM caption WHERE kind = 'rewritten'") == [(version,)]
+            assert rewrite_summary(project, OPERATOR).versions == ((version, 48),)
+    assert Counter(server.captions()) == dict.fromkeys(TEXTS, 3)

@@ -106,7 +106,7 @@ def test_how_people_are_put_is_a_setting_and_part_of_the_version(corpus_project:
         rewrite_captions(project, OPERATOR, now=NOW)
         sql = "SELECT text, rule_version FROM caption WHERE kind = 'rewritten' AND text LIKE '%wave.'"
         [(text, version)] = [tuple(row) for row in project.store.db.conn.execute(sql)]
-        assert version.startswith(f"rules-3+{people}+cast-")
+        assert version.startswith(f"rules-4+{people}+cast-")
         found[people] = text
         settings.write_text(settings.read_text().replace(f'people = "{people}"', 'people = "counted"'))
     assert found == {

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.corpus.captions.model import Piece, differences, summary
+from backend.campaign.corpus.captions.model import Piece
+from backend.campaign.corpus.captions.rules.comparing import differences, gender_of, replacement_words, summary
 
 # Published text, imprecise text, what is marked in each, and the replacement words that a person counts in it.
 EXAMPLES = [
@@ -58,6 +59,50 @@ def test_a_corpus_is_counted_by_captions() -> None:
     assert found.replacements == (("a woman", 4), ("a man", 1), ("someone", 1), ("two people", 1))
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        # Tables 2 and Figure 3 of the paper
+        ("Eric and Dr. Gregory were having a conversation.", "Two people were having a conversation.", "two people"),
+        ("Rachel is shoving a tie into Chandler's mouth.", "A girl is shoving a tie into guy's mouth.", "girl guy"),
+        ("Demming agree to meet with Beckett later.", "A man agrees to meet with woman later.", "man agrees woman"),
+        ("Raj mocks Leonard and Priya and rolls his eyes.", "A person mocks two people and rolls his/her eyes.",
+         "person two people her"),
+        # only capitals, an article, a sign: no word
+        ("Then he sits.", "then he sits!", ""),
+        ("An apple falls on Ross.", "The apple falls on a man.", "man"),
+        ("Carl waves.", "An old man waves.", "old man"),
+        # a word that was there is no replacement, even if it is one elsewhere
+        ("A man hands Joey a cup.", "A man hands a man a cup.", "man"),
+        ("A man sees Joey and another man.", "A man sees another man and another man.", "another man"),
+        # left out, and nothing changed
+        ("His daughter Amy waves.", "His daughter waves.", ""),
+        ("Rain falls.", "Rain falls.", ""),
+    ],
+)  # fmt: skip
+def test_replacement_words_counted_by_hand(before: str, after: str, words: str) -> None:
+    assert sorted(replacement_words(before, after)) == sorted(words.split())
+
+
+def test_words_are_counted_by_captions_with_their_gender() -> None:
+    pairs = [("Rachel sits.", "A woman sits.", 3), ("Ross and Amy hug.", "Two people hug.", 1)]
+    found = summary([*pairs, ("Amy waves.", "A woman waves.", 1)], [("rules-4", 5)])
+    assert [(word.word, word.gender, word.count) for word in found.words] == [
+        *(("woman", "F", 4), ("people", "N", 1), ("two", "N", 1)),
+    ]
+    assert (found.replaced, found.replaced_per_caption, found.versions) == (6, 6 / 5, (("rules-4", 5),))
+    assert summary([]).replaced_per_caption == 0
+
+
+def test_the_genders_of_the_papers_table() -> None:
+    """Table 3 of the paper, all twelve words."""
+    genders = dict.fromkeys(["man", "guy"], "M") | dict.fromkeys(["woman", "her"], "F")
+    neutral = ["person", "two", "people", "someone", "some", "doctor", "other", "they"]
+    for word, gender in (genders | dict.fromkeys(neutral, "N")).items():
+        assert gender_of(word) == gender, word
+    assert [gender_of(word) for word in ("men", "women", "ladies", "girls", "his", "she")] == [*"MFFFMF"]
+
+
 def test_a_word_that_comes_often_is_found_again_too() -> None:
     song = " la" * 200
     one, other = differences(f"Rachel{song}", f"A woman{song}")
@@ -66,6 +111,11 @@ def test_a_word_that_comes_often_is_found_again_too() -> None:
 
 def test_nothing_rewritten_is_no_division_by_nothing() -> None:
     assert summary([]) == type(summary([]))(0, 0, 0.0, 0.0, ())
+
+
+def test_texts_of_up_to_300_words_are_compared_word_by_word() -> None:
+    song = " la" * 299
+    assert [piece.text for piece in differences(f"Ann{song}", f"She{song}")[1] if piece.changed] == ["She"]
 
 
 def test_long_texts_are_not_compared_word_by_word() -> None:

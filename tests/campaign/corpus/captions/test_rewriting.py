@@ -85,11 +85,12 @@ def test_what_fails_the_last_attempt_waits_with_the_every_reason(project: Projec
 
 
 def test_where_there_is_no_answer_the_caption_itself_waits(project: Project) -> None:
-    rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
+    report = rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
     waiting = waiting_rewrites(project)
     assert {(text, reason) for _, text, reason in waiting} == {
         (caption, "there is no usable rewrite") for caption in ORIGINALS
     }
+    assert [(counts.unanswered, counts.named, counts.dissimilar) for counts in report.checks] == [(48, 0, 0)]
     assert set(rows(project, "similarity")) == {(None,)}
 
 

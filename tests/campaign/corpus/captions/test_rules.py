@@ -7,6 +7,7 @@ import pytest
 
 from backend.campaign.corpus.captions.name_mapping import known_words
 from backend.campaign.corpus.captions.rules import ENOUGH_TEXTS, Known, names_in, rewrite, unknown_names
+from backend.campaign.setup.project.model import People
 from backend.core.errors import InputError
 from backend.encoders.vocabulary import words
 
@@ -175,6 +176,86 @@ def test_rules_where_people_are_told_apart(text: str, expected: str | None) -> N
 )
 def test_rules(text: str, expected: str) -> None:
     assert rewrite(text, CAST, "joined") == expected
+
+
+TABLE_2 = {"Eric": "a man", "Gregory": "a man", "Rachel Green": "a woman", "Ross": "a man", "Javier": "a man"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Table 2 of the paper, all three rows
+        ("Eric and Dr. Gregory were having a conversation.", "Two people were having a conversation."),
+        ("Rachel Green and Ross were having a conversation.", "Two people were having a conversation."),
+        ("Javier and the young man wearing checkered polo was having a conversation.",
+         "Two people were having a conversation."),
+    ],
+)  # fmt: skip
+def test_people_are_counted_as_in_table_2_of_the_paper(text: str, expected: str) -> None:
+    assert rewrite(text, TABLE_2) == rewrite(text, TABLE_2, "counted") == expected
+
+
+def test_people_are_joined_as_in_figure_3_of_the_paper() -> None:
+    cast = {"Phoebe": "a woman", "Monica": "a woman", "Rachel": "a woman", "Leonard": "a man", "Priya": "a woman"}
+    text = "Phoebe is holding a puppy sitting on the chair talking to Monica and Rachel about keeping it."
+    assert rewrite(text, cast, "joined") == (
+        "A woman is holding a puppy sitting on the chair talking to two women about keeping it."
+    )
+    assert rewrite("He mocks Leonard and Priya.", cast, "joined") == "He mocks two people."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # subjects
+        ("Castle and a woman hurry through a crowd.", "Two people hurry through a crowd."),
+        ("While Castle and another man talk, a shadow moves.", "While two people talk, a shadow moves."),
+        ("Ross and the man in suit and tie was sitting.", "Two people were sitting."),
+        ("Ross and the guy in the white shirt with the dark hair sit down.", "Two people sit down."),
+        ("Ross, Joey and a man walk in.", "Three people walk in."),
+        ("Ross and Joey and the old man is leaving.", "Three people are leaving."),
+        ("Ross, Joey, Chandler, House and a woman are walking.", "A group of people are walking."),
+        ("Both Ross and the tall woman has a hat.", "Two people have a hat."),
+        ("Ross and a woman sit while Joey waves.", "Two people sit while a man waves."),
+        # objects, at the end of the sentence
+        ("Rachel walked towards Ross and the blonde girl.", "A woman walked towards two people."),
+        ("Rachel thanks Ross and another woman", "A woman thanks two people"),
+        # names alone: the verb agrees as well
+        ("Ross and Rachel is sitting.", "Two people are sitting."),
+        ("Ross hears that Joey and Amy has left.", "A man hears that two people have left."),
+        # where a description ends is not clear
+        ("Ross and the man behind the desk shout.", "A man and the man behind the desk shout."),
+        ("Rachel walks up to Ross and the girl at the bar.", "A woman walks up to a man and the girl at the bar."),
+        ("Rachel sees Ross and a man she knows.", "A woman sees a man and a man she knows."),
+        ("Rachel looks at Ross and the man waves.", "A woman looks at a man and the man waves."),
+        ("Ross and the woman's dog run.", "A man and the woman's dog run."),
+        ("Ross and the son of the man leave.", "A man and the son of the man leave."),
+        ("Ross and a man with a gun walk in.", "A man and a man with a gun walk in."),
+        # what somebody does is no looks
+        ("Ross and the waiter are talking.", "A man and the waiter are talking."),
+        ("Ross and the pizza delivery man are talking.", "A man and the pizza delivery man are talking."),
+        ("Ross and the pacing man leave.", "A man and the pacing man leave."),
+        # one of them is meant again
+        ("Ross and the man talk, then the man leaves.", "A man and the man talk, then the man leaves."),
+        ("Man overboard! Ross and the man leave.", "Man overboard! A man and the man leave."),
+        ("Ross and a woman talk, then Ross leaves.", "A man and a woman talk, then the man leaves."),
+        ("Ross and a woman talk until she leaves.", "A man and a woman talk until she leaves."),
+        ("Amy's friend Ross and the man leave.", "A woman's friend and the man leave."),
+        ("A waiter, Ross and the man are leaving.", "A waiter, a man and the man are leaving."),
+        ("Ross's dog and the man are leaving.", "A man's dog and the man are leaving."),
+        ("An upset Amy and the man are leaving.", "An upset woman and the man are leaving."),
+        ("Next to Ross and Joey is a table.", "Next to a man and a man is a table."),
+    ],
+)
+def test_a_described_person_joins_those_named_where_it_is_clear(text: str, expected: str) -> None:
+    assert rewrite(text, CAST, "counted") == expected
+    assert rewrite(expected, CAST, "counted") == expected
+
+
+@pytest.mark.parametrize("people", ["joined", "apart"])
+def test_a_described_person_stays_unless_people_are_counted(people: People) -> None:
+    text = "Ross and the man in suit and tie are sitting."
+    assert rewrite(text, CAST, people) == "A man and the man in suit and tie are sitting."
 
 
 def test_a_dialogue_of_one_scene() -> None:

@@ -121,9 +121,16 @@ def test_the_manifest_and_the_card_tell_what_rewriting_changed(settled: Project,
     found = manifest["rewriting"]
     assert (found["captions"], found["changed"]) == (37, 37)
     assert found["replacements"]["a woman"] == 24
+    assert found["words"][:2] == [
+        *({"word": "woman", "gender": "F", "count": 24}, {"word": "man", "gender": "M", "count": 12}),
+    ]
+    assert found["replaced"] == sum(word["count"] for word in found["words"])
+    versions = found["versions"]
+    assert (sorted(versions.values()), versions["by-hand"]) == ([1, 36], 1)
     card = (tmp_path / "release" / "README.md").read_text()
     assert "| a woman | 24 |" in card
     assert "| a man | 12 |" in card
+    assert "| `by-hand` | 1 |" in card
     assert "because it was rejected or not decided: 12" in card
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from backend import __version__
-from backend.campaign.corpus.captions.model import RewriteSummary
+from backend.campaign.corpus.captions.model import ReplacementWord, RewriteSummary
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale, Split, Verdict
 from backend.campaign.release.export.model import (
     PAIR_COLUMNS,
@@ -241,9 +241,10 @@ def test_the_manifest_says_by_what_a_release_was_made() -> None:
 
 def test_the_manifest_tells_of_terms_rewriting_and_sources_where_there_are_any() -> None:
     replaced = tuple((f"word {n}", 200 - n) for n in range(101))
+    words = tuple(ReplacementWord(f"word{n}", "N", 200 - n) for n in range(101))
     found = manifest(
         terms=Terms("CC-BY-4.0", "Doe, 2026"),
-        rewriting=RewriteSummary(9, 5, 10.5, 11.0, replaced),
+        rewriting=RewriteSummary(9, 5, 10.5, 11.0, replaced, words, (("rules-4", 9),)),
         sources=(CAPTIONS, RUN),
         pair_columns=(*PAIR_COLUMNS, "sources"),
         pairs=[(*row, "") for row in ROWS],
@@ -255,6 +256,9 @@ def test_the_manifest_tells_of_terms_rewriting_and_sources_where_there_are_any()
     assert found["rewriting"] == {
         **{"captions": 9, "changed": 5, "words_before": 10.5, "words_after": 11.0},
         "replacements": dict(replaced[:100]),
+        "words": [{"word": f"word{n}", "gender": "N", "count": 200 - n} for n in range(100)],
+        "replaced": 101 * 150,  # the mean of 200 to 100
+        "versions": {"rules-4": 9},
     }
     assert found["sources"] == [
         {"kind": "captions", "name": "minilm", "sha256": None, "depth": 20, "part": 1},

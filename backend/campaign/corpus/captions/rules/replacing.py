@@ -2,151 +2,19 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
+from backend.campaign.corpus.captions.rules.grouping import PeopleGroup, group_people, noun_names_person
 from backend.campaign.corpus.captions.rules.names import ORDINALS, Mention, mentions_in, prepared
 from backend.campaign.corpus.captions.rules.spelling import (
-    MEN,
     NOTHING_KNOWN,
-    WOMEN,
     Known,
-    all_people,
     article_of,
-    group_phrase,
     opens_sentence,
     respell,
     split,
 )
 from backend.campaign.setup.project.model import People
 from backend.core.typed_text import nfc
-
-_KIN = (
-    "friend|girlfriend|boyfriend|wife|husband|fiancée?|mother|mom|mum|father|dad|parent|daughter|son|child|sister|"
-    "brother|twin|cousin|aunt|uncle|niece|nephew|grandmother|grandfather|boss|colleague|co-?worker|teammate|classmate|partner|roommate|neighbou?r|"
-    "assistant|patient|doctor|nurse|detective|agent|officer|captain|professor|teacher|student"
-)
-_KIN_BEFORE = re.compile(
-    rf"(?:(?<!\w)(?:his|her|their|my|our|your|the|an?)|\w['’]s?)\s+(?:[a-z-]+\s+)?(?:{_KIN})\s+\Z", re.IGNORECASE
-)
-_KIN_TOGETHER = re.compile(rf"(?<!\w)(?:{_KIN}|dr)s\.?\s+\Z", re.IGNORECASE)
-_ALREADY_COUNTED = re.compile(r"(?<!\w)(?:two|three|four|five|both)\s+(?:\w+\s+)?\Z", re.IGNORECASE)
-_BOTH = re.compile(r"(?<!\w)both\s+\Z", re.IGNORECASE)
-_COMMA, _AND = re.compile(r"\s*,\s*"), re.compile(r"(?:\s*,\s*|\s+)(?:and|&)\s+")
-_ONE_PERSON = re.compile(r"(?<!\w)(?:(he|him|his|himself)|she|her|hers|herself)(?!\w)", re.IGNORECASE)
-_CLAUSE_START = re.compile(
-    r"(?:\A|[.!?…;:,(\"“”—–-]\s*|(?<!\w)(?:while|whilst|as|when|where|and|but|then|that|because|since|after|before|"
-    r"until|if|so|how|what|both)\s+)\Z",
-    re.IGNORECASE,
-)
-_LISTED_BEFORE = re.compile(
-    r"(?:\A|(?<!\w)(?:and|with|to|at|for|of)\s+|[.;:,]\s*)(?:an?|the|his|her|their|another|some|two|three|four)\s+"
-    r"(?:[a-z-]+\s+){0,5}[a-z-]+\s*,\s+\Z",
-    re.IGNORECASE,
-)
-_VERB_AFTER = re.compile(
-    r"\s+(?:(?:then|also|just|both|quickly|slowly)\s+)?(?:[a-z]+(?:[^s\W]s|sses|shes|ches|ed)|is|was|has|had|does|did|"
-    r"are|were|have|do|can|will|would|could|sat|stood|went|came|took|gave|said|got|ran|left|made|put|held|told|saw|"
-    r"began|fell|threw|walk|sit|stand|look|leave|talk|come|go|start|try)(?!\w)"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PeopleGroup:
-    """Several people who are named together at `[start, end)` of a text, such as `Ross and Rachel`.
-
-    `words` is the phrase that replaces their names. It is empty if a noun before the names already says who they are.
-    """
-
-    start: int
-    end: int
-    words: str
-
-
-def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | PeopleGroup]:
-    """Return the mentions of people in order; a list of people such as `A, B and C` becomes one group if possible.
-
-    With `alike`, groups become `two people` even if all are women or all are men; otherwise `two women`.
-    """
-    units: list[Mention | PeopleGroup] = []
-    place = 0
-    while place < len(mentions):
-        size = _run_length(mentions[place:], text)
-        members = mentions[place : place + size]
-        if size > 1 and (group := _group(members, mentions, text, alike=alike)):
-            units.append(group)
-        else:
-            units += members
-        place += size
-    return units
-
-
-def noun_names_person(text: str, mention: Mention) -> bool:
-    """Return whether a noun before a name already says who the person is: `his daughter Alexis` needs no name."""
-    bare = not re.match(r"(?:the|an?)\s", text[mention.start : mention.end], re.IGNORECASE)
-    return bare and bool(_KIN_BEFORE.search(text[: mention.start]))
-
-
-def _run_length(mentions: Sequence[Mention], text: str) -> int:
-    """Return how many mentions at the beginning form a list, such as three in `A, B and C`; 1 if there is no list."""
-    size = last_and = 1
-    for one, other in pairwise(mentions):
-        between = text[one.end : other.start]
-        if _AND.fullmatch(between):
-            last_and = size + 1
-        elif not _COMMA.fullmatch(between):
-            break
-        size += 1
-    return last_and
-
-
-def _group(
-    members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool
-) -> PeopleGroup | None:
-    """Return people named together as one group; None if the sentence also refers to one of them alone.
-
-    With `alike`, the group becomes `two people` even if all are women or all are men.
-    """
-    start, end = members[0].start, members[-1].end
-    phrases = [split(member.phrase) for member in members]
-    nouns = [noun for _, noun in phrases]
-    if any(article not in ("a", "an") for article, _ in phrases) or any(m.adjective or m.possessive for m in members):
-        return None
-    if not all_people(nouns) and (len(set(nouns)) > 1 or nouns[0].endswith("s")):
-        return None
-    if _named_again(members, all_mentions) or _pronoun_may_mean(members, all_mentions, text):
-        return None
-    before = text[:start]
-    if _KIN_TOGETHER.search(before):
-        return PeopleGroup(start, end, "")
-    if both := _BOTH.search(before):
-        start = both.start()
-        before = text[:start]
-    if _KIN_BEFORE.search(before) or _ALREADY_COUNTED.search(before) or _LISTED_BEFORE.search(before):
-        return None
-    if not _CLAUSE_START.search(before) and _VERB_AFTER.match(text, end):
-        return None  # `Ross hugs Rachel and Joey waves`: the last one has a verb of their own
-    return PeopleGroup(start, end, group_phrase(nouns, alike=alike))
-
-
-def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) -> bool:
-    """Return whether one of `members` is named again in the text. A group phrase would hide who is meant there."""
-    return any(
-        one is not other and (one.words <= other.words or other.words <= one.words)
-        for one in members
-        for other in all_mentions
-    )
-
-
-def _pronoun_may_mean(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
-    """Return whether a `he` or `she` after the group `members` may mean one of them.
-
-    That is so if the pronoun fits nobody who is named before the group.
-    """
-    before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.start < members[0].start]
-    kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
-    return any(all(noun in (WOMEN if he else MEN) for noun in before) for he in kinds)
-
 
 Met = dict[str, list[frozenset[str]]]
 """People named so far in a text, by noun: the words of each person's names."""
@@ -169,8 +37,8 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
     Args:
         text: a caption.
         mapping: maps each name to the phrase that replaces it.
-        people: how several people are written: `counted` (`two people`), `joined` (`two women` if all are women) or
-            `apart` (separately: `a woman and another woman`).
+        people: how several people are written: `counted` (`two people`, as in the paper's Table 2), `joined` (`two
+            women` if all are women, as in its Figure 3) or `apart` (separately: `a woman and another woman`).
         known: word lists. With a lexicon (a dictionary), names in lower case are replaced too, unless they are words.
 
     Raises:

@@ -215,7 +215,13 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         name: count for name, count in contents.counts.items() if name not in ("annotators", "skipped", "sources")
     }
     selection = contents.selection
-    changes = rewriting and {**asdict(rewriting), "replacements": dict(rewriting.replacements[:REPLACEMENTS])}
+    changes = rewriting and {
+        **asdict(rewriting),
+        "replacements": dict(rewriting.replacements[:REPLACEMENTS]),
+        "replaced": rewriting.replaced,
+        "words": [asdict(word) for word in rewriting.words[:REPLACEMENTS]],
+        "versions": dict(rewriting.versions),
+    }
     return {
         "name": contents.name,
         "format": "tvr-ranking",
