@@ -62,6 +62,7 @@ def test_a_system_without_a_first_step_and_any_size_of_blocks(
     for name, options in (("all", PredictOptions(videos=5, moments=9)), ("some", PredictOptions(videos=2, moments=9))):
         wanted[name] = predict(network, made.clips, range(6), made.val_queries, options, longest=2)
     monkeypatch.setattr(predicting, "BLOCK_BYTES", size)
+    monkeypatch.setattr(predicting, "KEPT_BYTES", 2 * size)
     found = predict(network, made.clips, range(6), made.val_queries, PredictOptions(videos=2, moments=9), longest=2)
     assert same(found, wanted["some"])
     monkeypatch.setattr(network, "video_scores", lambda *_: None)
