@@ -5,8 +5,8 @@ section 4, inference for moment retrieval in a corpus). The videos may also come
 systems score the spans of all videos.
 
 Videos are encoded in blocks, so that the encodings of a block take about `BLOCK_BYTES`. The best spans of each query
-are merged over the blocks. A system that scores videos first goes through the blocks twice. If the encodings of all videos
-take more than `KEPT_BYTES`, it encodes each video twice.
+are merged over the blocks. A system that scores videos first goes through the blocks twice. If the encodings of all
+videos take more than `KEPT_BYTES`, it encodes each video twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -85,18 +85,19 @@ def best_spans(scores: Tensor, videos: Tensor, longest: Tensor, count: int) -> S
     Example: one video has two clips and the scores ((-1, -2), (-inf, -1)); its spans may have two clips. Counting clips
     from 1, the order is (1, 1), (2, 2), (1, 2). There is no span (2, 1).
     """
-    length = scores.shape[1]
-    place = torch.arange(length, device=scores.device)
+    place = torch.arange(scores.shape[1], device=scores.device)
     after = place[None, :] - place[:, None]
-    allowed = (after >= 0) & (after < longest[:, None, None])
-    whole = scores.float().masked_fill(~allowed, -torch.inf).flatten()
+    first, last = torch.nonzero((after >= 0) & (after < longest.max()), as_tuple=True)
+    table = scores[:, first, last].float()
+    whole = table.masked_fill(last - first >= longest[:, None], -torch.inf).flatten()
     count = min(count, int((whole > -torch.inf).sum()))
     if not count:
         return ScoredSpans(whole[:0], *(place[:0] for _ in range(3)))
     # The value of the last one is certain, which of its equals comes first is not: so these are put in order here.
     best = torch.nonzero(whole >= whole.topk(count).values[-1])[:, 0]
     best = best[whole[best].sort(descending=True, stable=True).indices[:count]]
-    return ScoredSpans(whole[best], videos[best // length**2], best // length % length, best % length)
+    span = best % len(first)
+    return ScoredSpans(whole[best], videos[best // len(first)], first[span], last[span])
 
 
 def merged(parts: Sequence[ScoredSpans], count: int) -> ScoredSpans:
@@ -161,6 +162,8 @@ def predict(
                 extra["first_score"] = torch.from_numpy(listed[query][1]).to(device)[order]
             one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
             for part in torch.split(torch.arange(len(rows), device=device), _videos_at_once(block)):
+                if not len(part):
+                    continue
                 taken = block.taken(rows[part]) | {name: values[part] for name, values in extra.items()}
                 videos = block.videos[rows[part]]
                 spans[query].append(best_spans(network.span_scores(one, taken)[0], videos, limits[videos], count))
