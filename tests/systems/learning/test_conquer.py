@@ -199,10 +199,12 @@ def test_general_needs_a_first_run() -> None:
 
 
 def test_published_sizes() -> None:
-    """The published configuration: D = 768, twelve heads, 32 clusters, 128 filters, three negatives of 1,000."""
-    model, loss = ConquerOptions(), ConquerLoss()
-    assert (model.hidden, model.heads, model.clusters, model.filters, model.longest) == (768, 12, 32, 128, (100, 30))
+    """The published configuration: three negatives from 1,000, and as many weights as the published network has."""
+    model, loss = ConquerOptions(first_run="first.json"), ConquerLoss()
     assert (loss.span, loss.video, loss.negatives, loss.pool) == (0.01, 0.05, 3, 1000)
+    with torch.device("meta"):
+        made = Conquer(Sizes(4352, 768, 768), model, loss)
+    assert sum(weight.numel() for weight in made.parameters()) == 47_672_640
 
 
 TOPICS, CLIPS, VIDEOS = 6, 8, 24

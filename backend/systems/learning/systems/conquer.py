@@ -27,7 +27,9 @@ Departures, with reasons:
 - Clips after the last learned position (`longest`) share it; the public code cuts videos there. Same for tokens.
 - The transformer layer drops numbers between its two linear layers, too, as torch's own does.
 - `exclusive` has no pre-trained encoders, and its r_v is not divided by the sum over candidates: same order.
-- The public optimiser decays no biases and no layer norms; here the training loop decides.
+- The public optimiser decays no biases and no layer norms, and its learning rate is constant; here the training loop
+  decides. TVR-Ranking trains with a warm-up.
+- Clips and subtitles are scaled to length 1 (public code: clips alone); the first layer norm makes it indifferent.
 - Token vectors come from any frozen sentence encoder; the paper's RoBERTa is tuned on TVR.
 """
 
