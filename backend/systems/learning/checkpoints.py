@@ -274,7 +274,7 @@ def _read(file: Path, kind: type[_Struct]) -> tuple[_Struct, dict[str, Tensor]]:
             return about, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - no mapping
     except (SafetensorError, OSError, KeyError, *UNDECODABLE) as error:
         fault = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError.single(file, f"is not a checkpoint of this version, or is damaged: {fault}") from None
+        raise InputError.single(file, f"is of another version, or damaged: {fault}. Train in another `out`") from None
 
 
 PICTURES = ("history.png", "history.svg")

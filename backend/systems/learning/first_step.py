@@ -91,13 +91,16 @@ class FirstRun:
         return drawn, counts
 
 
-def read_first_run(step: FirstStep, videos: Sequence[str], index: Mapping[int, str] | None = None) -> FirstRun:
+def read_first_run(
+    step: FirstStep, videos: Sequence[str], index: Mapping[int, str] | None = None, *, others: bool = False
+) -> FirstRun:
     """Return the runs of a first step, as lists of videos.
 
     Args:
         step: the run files, and what their scores are.
         videos: the names of all videos, whose places are their indices.
         index: the names of videos that a run gives by number.
+        others: whether a run may have other videos, which are then left out.
 
     Raises:
         InputError: a run cannot be read, or has unknown videos, a query of another run, or scores that are not finite
@@ -109,7 +112,7 @@ def read_first_run(step: FirstStep, videos: Sequence[str], index: Mapping[int, s
     for file in step.runs:
         run = read_run(Path(file), index)
         shown = {run.videos[video] for video in np.unique(run.video).tolist()}
-        if unknown := sorted(shown - number.keys()):
+        if (unknown := sorted(shown - number.keys())) and not others:
             named = ", ".join(unknown[:_NAMED])
             raise InputError.single(file, f"{len(unknown):,} videos are not in video_corpus.json, such as {named}")
         for place, query in enumerate(run.queries):
@@ -118,6 +121,7 @@ def read_first_run(step: FirstStep, videos: Sequence[str], index: Mapping[int, s
             rows = np.arange(int(run.offsets[place]), int(run.offsets[place + 1]))
             _, first = np.unique(run.video[rows], return_index=True)
             best = rows[np.sort(first)]
+            best = best[[run.videos[video] in number for video in run.video[best].tolist()]]
             scores = np.asarray(run.score[best], dtype=np.float64)
             if not np.isfinite(scores).all() or (step.scores == "linear" and not (scores > 0).all()):
                 wanted = "above 0, as `model.first_scores` is linear" if step.scores == "linear" else "finite"

@@ -4,8 +4,9 @@ A system that scores videos first is asked only for the spans of the best videos
 section 4, inference for moment retrieval in a corpus). The videos may also come from another system's run. Other
 systems score the spans of all videos.
 
-Videos are encoded in blocks, so that their encodings take about `BLOCK_BYTES`. The best spans of each query are merged
-over the blocks. If there is more than one block, a system that scores videos first encodes each video twice.
+Videos are encoded in blocks, so that the encodings of a block take about `BLOCK_BYTES`. The best spans of each query
+are merged over the blocks. A system that scores videos first goes through the blocks twice. If the encodings of all
+videos take more than `KEPT_BYTES`, it encodes each video twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,8 @@ from backend.systems.model import Answers, Predicted, in_ms
 VIDEOS_AT_ONCE, QUERIES_AT_ONCE = 64, 512
 BLOCK_BYTES = 200 << 20
 """About how much memory the encodings of videos take, and apart from them the scores of spans."""
+KEPT_BYTES = 1 << 30
+"""How much memory the encodings of all videos may take, to be kept while videos and then spans are scored."""
 _BEFORE_NMS = 10
 """So many times the moments of a run are looked at where some will be suppressed."""
 
@@ -82,18 +85,19 @@ def best_spans(scores: Tensor, videos: Tensor, longest: Tensor, count: int) -> S
     Example: one video has two clips and the scores ((-1, -2), (-inf, -1)); its spans may have two clips. Counting clips
     from 1, the order is (1, 1), (2, 2), (1, 2). There is no span (2, 1).
     """
-    length = scores.shape[1]
-    place = torch.arange(length, device=scores.device)
+    place = torch.arange(scores.shape[1], device=scores.device)
     after = place[None, :] - place[:, None]
-    allowed = (after >= 0) & (after < longest[:, None, None])
-    whole = scores.float().masked_fill(~allowed, -torch.inf).flatten()
+    first, last = torch.nonzero((after >= 0) & (after < longest.max()), as_tuple=True)
+    table = scores[:, first, last].float()
+    whole = table.masked_fill(last - first >= longest[:, None], -torch.inf).flatten()
     count = min(count, int((whole > -torch.inf).sum()))
     if not count:
         return ScoredSpans(whole[:0], *(place[:0] for _ in range(3)))
     # The value of the last one is certain, which of its equals comes first is not: so these are put in order here.
     best = torch.nonzero(whole >= whole.topk(count).values[-1])[:, 0]
     best = best[whole[best].sort(descending=True, stable=True).indices[:count]]
-    return ScoredSpans(whole[best], videos[best // length**2], best // length % length, best % length)
+    span = best % len(first)
+    return ScoredSpans(whole[best], videos[best // len(first)], first[span], last[span])
 
 
 def merged(parts: Sequence[ScoredSpans], count: int) -> ScoredSpans:
@@ -138,6 +142,7 @@ def predict(
     blocks = VideoBlocks(network, clips, device, searched)
     best: Sequence[Tensor] | None = None
     if listed is not None:
+        blocks.keep = False
         best = [torch.from_numpy(videos).to(device) for videos, _ in listed]
     elif (scores := _video_scores(network, blocks, queries, len(ids), len(clips.videos))) is not None:
         best = scores.sort(dim=1, descending=True, stable=True).indices[:, : options.videos].unbind()
@@ -157,6 +162,8 @@ def predict(
                 extra["first_score"] = torch.from_numpy(listed[query][1]).to(device)[order]
             one = {name: tensor[query : query + 1] for name, tensor in queries.items()}
             for part in torch.split(torch.arange(len(rows), device=device), _videos_at_once(block)):
+                if not len(part):
+                    continue
                 taken = block.taken(rows[part]) | {name: values[part] for name, values in extra.items()}
                 videos = block.videos[rows[part]]
                 spans[query].append(best_spans(network.span_scores(one, taken)[0], videos, limits[videos], count))
@@ -186,9 +193,10 @@ def score_videos(
     network.eval()
     device = next(network.parameters()).device
     scores = np.empty((len(queries), len(videos)), dtype=np.float32)
-    done = 0
-    for block in VideoBlocks(network, clips, device, videos):
-        columns = slice(done, done + len(block.videos))
+    done, blocks = 0, VideoBlocks(network, clips, device, videos)
+    blocks.keep = False
+    for block in blocks:
+        columns = np.searchsorted(videos, block.videos.cpu().numpy())
         at_once = _queries_at_once(block)
         for start in range(0, len(queries), at_once):
             part = queries[start : start + at_once]
@@ -196,7 +204,7 @@ def score_videos(
             found = network.video_scores(encoded, block.encoded)
             if found is None:
                 found = _best_of_spans(network, encoded, block, len(part))
-            scores[start : start + len(part), columns] = found.float().cpu().numpy()
+            scores[start : start + len(part)][:, columns] = found.float().cpu().numpy()
         done += len(block.videos)
         if progress:
             progress(done, len(videos))
@@ -224,41 +232,51 @@ def encoded_queries(network: System, texts: EncodedTexts, numbers: Indices, devi
 
 
 class VideoBlocks:
-    """The encodings of videos, block by block. If there is a single block, it is kept for the next iteration."""
+    """The encodings of videos, block by block; videos of similar length are together.
+
+    They are kept for the next iteration if all of them take at most `KEPT_BYTES`, unless `keep` is False.
+    """
 
     def __init__(self, network: System, clips: Clips, device: torch.device, videos: Indices | None = None) -> None:
         self._network, self._clips, self._device = network, clips, device
-        self._videos = np.arange(len(clips.videos)) if videos is None else videos
-        longest = self._videos[clips.counts[self._videos].argmax()]
-        one = self._encoded(np.array([longest]))
-        size = sum(tensor.numel() * tensor.element_size() for tensor in one.values())
-        self._size = max(1, BLOCK_BYTES // max(1, size))
-        self._kept: VideoBlock | None = None
+        numbers = np.arange(len(clips.videos)) if videos is None else videos
+        order = numbers[np.argsort(clips.counts[numbers], kind="stable")]
+        longest = self._encoded(order[-1:])
+        size = sum(tensor.numel() * tensor.element_size() for tensor in longest.values())
+        widths = clips.counts[order] / clips.counts[order[-1]]  # the others are smaller in proportion
+        self._parts, start = [], 0
+        for stop in range(1, len(order) + 1):
+            if stop == len(order) or (stop + 1 - start) * widths[stop] * size > BLOCK_BYTES:
+                self._parts.append(np.sort(order[start:stop]))
+                start = stop
+        self.keep = size * float(widths.sum()) <= KEPT_BYTES
+        self._kept: dict[int, VideoBlock] = {}
 
     def __len__(self) -> int:
         """Return the number of blocks."""
-        return -(-len(self._videos) // self._size)
+        return len(self._parts)
 
     def __iter__(self) -> Iterator[VideoBlock]:
-        """Yield the blocks; their videos ascend."""
-        if self._kept is not None:
-            yield self._kept
-            return
-        for start in range(0, len(self._videos), self._size):
-            some = self._videos[start : start + self._size]
-            length = int(self._clips.counts[some].max())
-            block = VideoBlock(torch.from_numpy(some).to(self._device), self._encoded(some), length)
-            if len(self) == 1:
-                self._kept = block
+        """Yield the blocks; the videos of each ascend."""
+        for number, some in enumerate(self._parts):
+            block = self._kept.get(number)
+            if block is None:
+                length = int(self._clips.counts[some].max())
+                block = VideoBlock(torch.from_numpy(some).to(self._device), self._encoded(some), length)
+            if self.keep:
+                self._kept[number] = block
             yield block
 
     def _encoded(self, videos: Indices) -> Encoded:
-        width = int(self._clips.counts[videos].max())
-        parts = [
-            self._network.encode_videos(*padded(self._clips, some, self._device, width=width))
-            for some in np.split(videos, range(VIDEOS_AT_ONCE, len(videos), VIDEOS_AT_ONCE))
-        ]
-        return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+        width, whole = int(self._clips.counts[videos].max()), {}
+        for start in range(0, len(videos), VIDEOS_AT_ONCE):
+            some = slice(start, min(start + VIDEOS_AT_ONCE, len(videos)))
+            part = self._network.encode_videos(*padded(self._clips, videos[some], self._device, width=width))
+            for name, tensor in part.items():
+                if not start:
+                    whole[name] = tensor.new_empty((len(videos), *tensor.shape[1:]))
+                whole[name][some] = tensor
+        return whole
 
 
 def _video_scores(network: System, blocks: VideoBlocks, queries: Encoded, count: int, videos: int) -> Tensor | None:
@@ -270,6 +288,7 @@ def _video_scores(network: System, blocks: VideoBlocks, queries: Encoded, count:
             some = slice(first, first + at_once)
             part = network.video_scores({name: tensor[some] for name, tensor in queries.items()}, block.encoded)
             if part is None:
+                blocks.keep = False
                 return None
             scores = part.new_empty((count, videos)) if scores is None else scores
             scores[some, block.videos] = part
@@ -284,7 +303,7 @@ def _videos_at_once(block: VideoBlock) -> int:
 def _queries_at_once(block: VideoBlock) -> int:
     """Return the number of queries that are compared with all clips, or other parts, of the block's videos at once."""
     parts = max(tensor.shape[1] if tensor.dim() > 1 else 1 for tensor in block.encoded.values())
-    return max(1, min(QUERIES_AT_ONCE, BLOCK_BYTES // (4 * len(block.videos) * parts)))
+    return max(1, min(QUERIES_AT_ONCE, BLOCK_BYTES // (16 * len(block.videos) * parts)))
 
 
 def _limits(clips: Clips, options: PredictOptions, longest: int) -> Indices:

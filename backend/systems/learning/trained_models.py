@@ -179,8 +179,9 @@ def predict_run(
     network = objective.network_of(card.system, sizes, model, loss).to(device)
     checkpoints.load_weights(network, weights, folder)
     texts = _encoded(encoder, queries.texts, settings, progress, words=cls.uses_words)
-    first = None if (step := cls.first_step(model, loss)) is None else read_first_run(step, clips.videos)
-    if first is not None:
+    first = None
+    if (step := cls.first_step(model, loss)) is not None:
+        first = read_first_run(step, clips.videos, others=pooled is not None)
         first.require(queries.ids, queries.file)
     options = card.predict
     if pooled is not None:

@@ -196,7 +196,7 @@ def test_bfloat16_gives_nearly_the_same_losses(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", ["late", "mmn", "cet"])  # a minute each
 def test_compiling_gives_nearly_the_same_losses(tmp_path: Path, name: str) -> None:
     if shutil.which("g++") is None and shutil.which("clang++") is None:
         pytest.skip("torch.compile needs a C++ compiler on a processor")

@@ -49,9 +49,11 @@ def test_several_runs_are_joined_but_share_no_query(tmp_path: Path) -> None:
         read_first_run(FirstStep((written(tmp_path, RUN), again)), VIDEOS)
 
 
-def test_unknown_videos_are_refused(tmp_path: Path) -> None:
+def test_unknown_videos_are_refused_or_left_out(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2 videos are not in .*, such as c, e"):
         read_first_run(FirstStep((written(tmp_path, RUN),)), ("a", "b", "d"))
+    some = read_first_run(FirstStep((written(tmp_path, RUN),)), ("a", "b", "d"), others=True)
+    assert [some.candidates(query, 9)[0].tolist() for query in (1, 2)] == [[0], [1]]
 
 
 def ranked(*, negatives: int, pool: int, count: int = 300) -> FirstRun:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from backend.systems.learning import predicting
 from backend.systems.learning.batches import padded
 from backend.systems.learning.config import PredictOptions
+from backend.systems.learning.first_step import FirstRun, FirstStep
 from backend.systems.learning.predicting import best_spans, merged, predict, without_overlap
+from backend.systems.learning.system import Encoded
 from backend.systems.learning.systems.late import ModelOptions
 from backend.systems.model import Answers, Predicted
 from learnable import CLIP_S, config, encoded, late, material
@@ -60,6 +62,7 @@ def test_a_system_without_a_first_step_and_any_size_of_blocks(
     for name, options in (("all", PredictOptions(videos=5, moments=9)), ("some", PredictOptions(videos=2, moments=9))):
         wanted[name] = predict(network, made.clips, range(6), made.val_queries, options, longest=2)
     monkeypatch.setattr(predicting, "BLOCK_BYTES", size)
+    monkeypatch.setattr(predicting, "KEPT_BYTES", 2 * size)
     found = predict(network, made.clips, range(6), made.val_queries, PredictOptions(videos=2, moments=9), longest=2)
     assert same(found, wanted["some"])
     monkeypatch.setattr(network, "video_scores", lambda *_: None)
@@ -74,6 +77,36 @@ def test_a_system_without_a_first_step_and_any_size_of_blocks(
     assert scores == pytest.approx(spans.detach().numpy(), abs=1e-4)
     scores = predicting.score_videos(network, made.clips, made.queries, queries, videos, progress=None)
     assert scores == pytest.approx(network.video_scores(asked, encodings).detach().numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 1 << 30])
+def test_a_first_run_names_the_videos_and_gives_their_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Two queries with other videos; the score of the run is added to that of every span."""
+    made = material(tmp_path, videos=6)
+    torch.manual_seed(1)
+    network = late()
+    own = network.span_scores
+    monkeypatch.setattr(predicting, "BLOCK_BYTES", size)
+    lists = {"0": ([4, 1, 5], [0.5, -2.0, 9.0]), "1": ([2], [3.0])}
+    run = FirstRun(
+        FirstStep(("run.json",)),
+        {query: (np.array(videos), np.float32(scores)) for query, (videos, scores) in lists.items()},
+    )
+    options = PredictOptions(videos=2, moments=1000)
+    plain = predict(network, made.clips, [0, 1], made.val_queries, PredictOptions(moments=1000), longest=2)
+
+    def with_first(queries: Encoded, videos: Encoded) -> torch.Tensor:
+        return own(queries, videos) + videos["first_score"][None, :, None, None]
+
+    monkeypatch.setattr(network, "span_scores", with_first)
+    found = predict(network, made.clips, [0, 1], made.val_queries, options, longest=2, first=run)
+    for query, kept in (("0", {"v4": 0.5, "v1": -2.0}), ("1", {"v2": 3.0})):
+        wanted = [(video, a, b, score + kept[video]) for video, a, b, score in plain[query] if video in kept]
+        wanted.sort(key=lambda row: (-round(row[3], 4), row[0], row[1], row[2]))
+        assert [row[:3] for row in found[query]] == [row[:3] for row in wanted]
+        assert [row[3] for row in found[query]] == pytest.approx([row[3] for row in wanted], abs=1e-4)
 
 
 def same(found: Answers, wanted: Answers) -> bool:

@@ -172,7 +172,9 @@ class Late(System):
         start, end = (part.log_softmax(dim=1).view(similarity.shape) for part in logits)
         scores = self.model.alpha * clip_scores(queries, videos).amax(dim=-1)
         whole = scores[:, :, None, None] + start[:, :, :, None] + end[:, :, None, :]
-        return whole.masked_fill(~torch.ones_like(whole, dtype=torch.bool).triu(), -torch.inf)
+        return whole.masked_fill(
+            torch.ones(whole.shape[2:], dtype=torch.bool, device=whole.device).tril(-1), -torch.inf
+        )
 
     def losses(self, batch: Batch, rivals: Rivals | None) -> dict[str, Tensor]:
         """Return "loss", its part "span" for the place of the moment, and its part "video"."""
