@@ -23,7 +23,7 @@ pytestmark = pytest.mark.bench
 
 FRAME_DIM, SENTENCE_DIM, CLIPS, TOKENS = 512, 384, 51, 14
 MAPS = ("mmn", "crocs", "g2l")
-MAP_BATCHES, BATCHES = sized((1, 2), (1, 2, 4)), sized((4, 8), (8, 16, 32))
+MAP_BATCHES, BATCHES = sized((1,), (1, 2, 4)), sized((8,), (8, 16, 32))
 STEPS, HARD = 3, (4, 8)
 
 
