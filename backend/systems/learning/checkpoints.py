@@ -223,8 +223,8 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path
     try:
         network.load_state_dict(dict(weights))
     except RuntimeError as error:
-        fault = str(error).splitlines()[-1].strip()
-        raise InputError.single(folder / BEST, f"does not fit this program's network: {fault}") from None
+        fault = f"{str(error).splitlines()[1].strip():.100}"
+        raise InputError.single(folder / BEST, f"does not fit the network of {network.name}: {fault}") from None
 
 
 def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:

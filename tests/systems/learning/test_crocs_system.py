@@ -213,6 +213,7 @@ def test_presets_are_those_of_the_paper(
     loss = msgspec.convert(tables["loss"], LossOptions)
     msgspec.convert(tables["model"], ModelOptions)
     assert (loss.margin, loss.weight, tables["training"]["learning_rate"]) == (margin, weight, rate)
+    assert tables["predict"] == {"nms": 0.4 if preset == "tacos" else 0.5}
     assert (loss.hard_videos, loss.hard_queries, loss.hard_learning_rate, loss.temperature) == (
         videos,
         queries,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from backend.core.errors import ProjectError
+from backend.core.errors import InputError, ProjectError
 from backend.encoders import sentence
 from backend.scoring.evaluate import evaluate
 from backend.systems.extracting import write_features
@@ -22,6 +22,7 @@ from backend.systems.learning.config import Config, NegativesOptions, TrainingOp
 from backend.systems.learning.first_step import read_first_run
 from backend.systems.learning.objective import TrainingMaterial
 from backend.systems.learning.rivals import sampler_of_folder
+from backend.systems.learning.system import Sizes
 from backend.systems.learning.systems import SYSTEMS, system_class
 from backend.training import Distribution, Negatives
 from commands import reelrank
@@ -184,6 +185,13 @@ def test_a_kill_after_the_best_weights_of_stage_2_loses_nothing(
         with pytest.raises(KeyboardInterrupt):
             loop.train(stopped, made, 3, CPU)
     assert files(loop.train(stopped, made, 3, CPU)) == files(whole)
+
+
+def test_weights_of_another_system_are_refused_in_a_line(tmp_path: Path) -> None:
+    networks = {name: objective.network_of(name, Sizes(6, 5), *options(tmp_path, name)) for name in ("mmn", "bet")}
+    with pytest.raises(InputError, match="network of bet: Missing key") as told:
+        checkpoints.load_weights(networks["bet"], networks["mmn"].state_dict(), tmp_path)
+    assert len(str(told.value).removeprefix(str(tmp_path))) < 200
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

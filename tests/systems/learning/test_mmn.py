@@ -7,6 +7,7 @@ import torch
 
 import moment_example as example
 import moment_reference as reference
+from backend.systems.learning.config import PredictOptions
 from backend.systems.learning.matching import matching_loss
 from backend.systems.learning.moment_map import MapConvolutions, diagonals, max_pooled_map, span_iou, valid_cells
 from backend.systems.learning.systems.mmn import MMN, LossOptions, ModelOptions
@@ -254,6 +255,8 @@ def test_presets_fit_the_options(preset: str) -> None:
     tables = MMN.presets[preset]
     model = msgspec.convert(tables["model"], ModelOptions)
     msgspec.convert(tables["loss"], LossOptions)
+    predict = msgspec.convert(tables["predict"], PredictOptions)
+    assert predict.nms == {"charades": 0.5, "activitynet": 0.5, "tacos": 0.4}[preset]  # TEST.NMS_THRESH of its configs
     assert {"charades": 136, "activitynet": 1104, "tacos": 2548}[preset] == int(
         valid_cells(model.clips // model.pool, model.pooling).sum()
     )

@@ -43,7 +43,7 @@ from backend.systems.learning.matching import first_rows
 from backend.systems.learning.system import Batch, DrawnQueries, DrawnVideos, Encoded, Presets, Rivals, StagePlan
 from backend.systems.learning.systems.mmn import MMN
 from backend.systems.learning.systems.mmn import LossOptions as MatchingOptions
-from backend.systems.learning.systems.moment_presets import MODELS, published_training
+from backend.systems.learning.systems.moment_presets import MODELS, PREDICT, published_training
 
 
 class LossOptions(MatchingOptions, frozen=True, forbid_unknown_fields=True):
@@ -78,11 +78,13 @@ class CroCs(MMN):
             "model": MODELS["charades"],
             "loss": {"margin": 0.4, "weight": 0.05, "hard_videos": 50, "hard_queries": 100},
             "training": published_training(1e-4, 48, 50),
+            "predict": PREDICT["charades"],
         },
         "activitynet": {
             "model": MODELS["activitynet"],
             "loss": {"margin": 0.3, "weight": 0.1, "hard_videos": 100, "hard_queries": 200},
             "training": published_training(8e-4, 48, 18),
+            "predict": PREDICT["activitynet"],
         },
         "tacos": {
             "model": MODELS["tacos"],
@@ -96,6 +98,7 @@ class CroCs(MMN):
                 "hard_queries": 100,
             },
             "training": published_training(1.5e-3, 4, 250),
+            "predict": PREDICT["tacos"],
         },
     }
 

@@ -12,6 +12,14 @@ MODELS: Mapping[str, Mapping[str, object]] = {
 """Options of the network where they differ from the defaults, which are those for Charades-STA."""
 
 
+PREDICT: Mapping[str, Mapping[str, object]] = {
+    "charades": {"nms": 0.5},
+    "activitynet": {"nms": 0.5},
+    "tacos": {"nms": 0.4},
+}
+"""Moments are suppressed before they are scored, in the public code of MMN, CroCs and G2L."""
+
+
 def published_training(learning_rate: float, batch: int, epochs: int) -> Mapping[str, object]:
     """Return the options of training of a preset; the weight decay is that of MMN."""
     return {"learning_rate": learning_rate, "weight_decay": 1e-5, "batch": batch, "epochs": epochs}
@@ -22,16 +30,19 @@ MMN_PRESETS: Presets = {
         "model": MODELS["charades"],
         "loss": {"full_epochs": 7},
         "training": published_training(1e-4, 48, 18),
+        "predict": PREDICT["charades"],
     },
     "activitynet": {
         "model": MODELS["activitynet"],
         "loss": {"margin": 0.3, "weight": 0.1, "full_epochs": 6},
         "training": published_training(8e-4, 48, 18),
+        "predict": PREDICT["activitynet"],
     },
     "tacos": {
         "model": MODELS["tacos"],
         "loss": {"min_iou": 0.3, "max_iou": 0.7, "top": 3, "margin": 0.1, "weight": 0.1, "full_epochs": 100},
         "training": published_training(1.5e-3, 4, 250),
+        "predict": PREDICT["tacos"],
     },
 }
 """The configurations of MMN's public code."""
