@@ -52,7 +52,7 @@ def unit(vector: np.ndarray) -> np.ndarray:
 
 
 class Network:
-    """The network with the weights of a module, by their names there, in training mode."""
+    """MMN's network in plain NumPy, in training mode; `weights` have their names in the torch module."""
 
     def __init__(self, weights: dict[str, np.ndarray], model: dict) -> None:
         self.w, self.model = weights, model

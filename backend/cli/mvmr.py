@@ -84,8 +84,8 @@ def negatives(
     FILE is a query. A second file has the probabilities of drawing each sentence as a negative of a video. Writes these
     two Parquet files and manifest.json.
 
-    With --from-run, videos whose score is near that of the query's own video are drawn most often, as in the MVMR
-    paper. RUN has the ids VIDEO#N of the sentences.
+    With --from-run, the probabilities come from the scores of a system's run instead, as in the MVMR paper: videos that
+    score about as high as the query's own video are drawn most often. The run names each sentence VIDEO#N.
 
     Example: reelrank mvmr negatives charades_train.json negatives --encoder minilm --t-tr 0.8
     """

@@ -17,7 +17,7 @@ NUMBERED = {
     "AxIoU": {"Figure": 8, "Equation": 8, "Axiom": 2},
     "AxIoU, supplement": {"Figure": 2, "Equation": 13, "Property": 8},
 }
-"""How many tables, figures and so on each paper numbers, counted in the papers."""
+"""The number of the last table, figure and so on of each paper, read in the papers."""
 
 
 def numbers(text: str, noun: str) -> set[int]:

@@ -67,7 +67,7 @@ class VideoBlock:
     length: int
 
     def taken(self, rows: Tensor) -> Encoded:
-        """Return the encodings of some of the videos, by their rows in the block."""
+        """Return the encodings of some videos of the block; `rows` are their places in the block, from 0."""
         return {name: tensor[rows] for name, tensor in self.encoded.items()}
 
 

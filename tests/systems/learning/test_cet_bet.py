@@ -257,4 +257,4 @@ def test_published_sizes_are_the_defaults() -> None:
         assert (options.hidden, options.layers) == (512, 6)
     assert boundaries.BoundaryOptions().power == 10
     assert bet.BiEncoderOptions().scale == 10
-    assert {preset["training"]["learning_rate"] for preset in cet.PRESETS.values()} == {1e-3}
+    assert {preset["training"]["learning_rate"] for preset in boundaries.PRESETS.values()} == {1e-3}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from backend.systems.learning.network import positions
+from backend.systems.learning.positions import positions
 from backend.systems.learning.system import Encoded, Sizes
 from backend.systems.learning.systems.late import Late, LossOptions, ModelOptions
 from learnable import differences

@@ -100,7 +100,7 @@ def test_a_random_mask_of_a_larger_batch() -> None:
 
 
 def test_with_the_diagonal_alone_it_is_the_published_loss() -> None:
-    """Figures of the published code of TVR-Ranking and ReLoCLNet (MILNCELoss) for these scores."""
+    """The expected losses were computed with the published code of TVR-Ranking and ReLoCLNet (class MILNCELoss)."""
     given = torch.tensor(
         [[0.31, -0.42, 0.17, 0.88], [0.05, 0.64, -0.73, 0.29], [0.52, 0.11, 0.47, -0.36], [-0.15, 0.93, 0.26, 0.70]],
         dtype=torch.float64,

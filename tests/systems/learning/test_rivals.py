@@ -119,7 +119,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_negatives_by_scores_are_other_training_videos_and_the_nearest_to_the_right_ones(tmp_path: Path) -> None:
-    """MVMR, equation 3, with hard_negatives for the formula."""
+    """MVMR, equation 3: the probability falls with the squared distance from the mean score of right videos."""
     made = material(tmp_path)
     rng = np.random.default_rng(3)
     queries, videos = np.arange(TOPICS), np.arange(1, 8)  # video 0 is no training video

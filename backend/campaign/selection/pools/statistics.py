@@ -93,7 +93,7 @@ def read_dataset(
         InputError: the file has problems, or an option does not go with a file of pools.
     """
     data = unpacked_bytes(file)
-    # All bytes, not the first video alone: without its pool that one would make a faulty file look like annotations.
+    # The whole file is searched: a file of pools whose first video lacks them is faulty, but no annotations.
     if format is None and sample(data, str(file)).layout is FileLayout.VIDEOS and b'"retrieval_pool"' in data:
         if keep_repeats or types or columns:
             message = "is a file of pools, which has every sentence: leave out --keep-repeats, --type and --columns"

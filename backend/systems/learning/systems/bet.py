@@ -19,83 +19,52 @@ from typing import ClassVar, cast
 
 import torch
 from msgspec import Struct
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import normalize
 
-from backend.systems.learning.field_types import Count, Positive, Share
-from backend.systems.learning.network import positions
-from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
-from backend.systems.learning.systems.boundaries import (
-    BoundaryOptions,
-    boundary_losses,
-    boundary_scores,
-    interpolated_labels,
-    three_layers,
-    transformer,
-)
-from backend.systems.learning.systems.cet import PRESETS
+from backend.systems.learning.field_types import Positive
+from backend.systems.learning.system import Encoded, Sizes
+from backend.systems.learning.systems.boundaries import BoundarySystem, TransformerOptions, boundary_scores
 
 
-class BiEncoderOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the network: D, the transformer's layers, heads and dropout, r, and the pieces of a video.
+class BiEncoderOptions(TransformerOptions, frozen=True, forbid_unknown_fields=True):
+    """Options of the network: those of `TransformerOptions`, and `scale`, r, which multiplies cosines (equation 13)."""
 
-    Attributes:
-        hidden: D, the length of encodings.
-        layers: the number of layers of the transformer.
-        heads: the number of heads of its self-attention; it divides `hidden`.
-        dropout: the share of numbers that its layers drop in training.
-        scale: r, by which cosines are multiplied (equation 13).
-        clips: into how many pieces of equal length every video is divided.
-    """
-
-    hidden: Count = 512
-    layers: Count = 6
-    heads: Count = 8
-    dropout: Share = 0.1
     scale: Positive = 10.0
-    clips: Count = 16
 
 
-class BiEncoder(System):
+class BiEncoder(BoundarySystem):
     """The system `bet`."""
 
     name: ClassVar[str] = "bet"
     paper: ClassVar[str] = "Yang et al. 2024, MVMR (CIKM): Bi-Encoder Transformer, appendix B.2"
     ModelOptions: ClassVar[type[Struct]] = BiEncoderOptions
-    LossOptions: ClassVar[type[Struct]] = BoundaryOptions
-    presets: ClassVar[Presets] = PRESETS
-    uses_words: ClassVar[bool] = True
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
-        super().__init__()
-        self.model, self.loss = cast(BiEncoderOptions, model), cast(BoundaryOptions, loss)
-        hidden = self.model.hidden
-        self.clips = nn.Linear(sizes.frame_dim + sizes.subtitle_dim, hidden, bias=False)
-        self.words = nn.Linear(sizes.sentence_dim, hidden, bias=False)
-        self.encoder = transformer(hidden, self.model.layers, self.model.heads, self.model.dropout)
-        self.start, self.end = three_layers(hidden, hidden), three_layers(hidden, hidden)
-
-    def losses(self, batch: Batch, rivals: Rivals | None) -> dict[str, Tensor]:
-        """Return `loss` and its halves `start` and `end`, equation 10; negatives are not used."""
-        videos = self.encode_videos(batch.clips, batch.mask)["clips"]
-        queries = self.encode_queries(batch.words, batch.words_mask, batch.vectors)
-        starts, ends = (self.model.scale * torch.einsum("bd,bld->bl", queries[key], videos) for key in ("start", "end"))
-        labels = interpolated_labels(batch.span, batch.first, batch.last, batch.clips.shape[1], self.loss.power)
-        return boundary_losses(starts, ends, labels, batch.mask, batch.weight)
+        options = cast(BiEncoderOptions, model)
+        super().__init__(sizes, model, loss, outputs=options.hidden)
+        self.scale = options.scale
 
     def encode_videos(self, clips: Tensor, mask: Tensor) -> Encoded:
         """Return `clips`, unit vectors `(videos, clips, D)` by equation 11, and their `mask`."""
-        placed = self.clips(clips) + positions(clips.shape[1], self.model.hidden).to(clips)
-        return {"clips": normalize(self.encoder(placed, src_key_padding_mask=~mask), dim=-1), "mask": mask}
+        encoded = self.encoder(self.placed(clips), src_key_padding_mask=~mask)
+        return {"clips": normalize(encoded, dim=-1), "mask": mask}
 
     def encode_queries(self, words: Tensor, mask: Tensor, sentence: Tensor) -> Encoded:
         """Return `start` and `end`, unit vectors `(queries, D)` by equation 12."""
         pooled = self.words(words).masked_fill(~mask[..., None], 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True)
         return {"start": normalize(self.start(pooled), dim=-1), "end": normalize(self.end(pooled), dim=-1)}
 
+    def boundary_logits(self, queries: Encoded, videos: Encoded) -> tuple[Tensor, Tensor]:
+        """Return r times the cosine of each clip and its pair's query, for the start and the end: equation 13."""
+        return self._cosines("bd,bld->bl", queries, videos)
+
     def span_scores(self, queries: Encoded, videos: Encoded) -> Tensor:
         """Return p_s(i) p_e(j) of the span from clip i to clip j, `(queries, videos, clips, clips)`, from 0 to 1."""
-        starts, ends = (
-            self.model.scale * torch.einsum("qd,vld->qvl", queries[key], videos["clips"]) for key in ("start", "end")
+        return boundary_scores(*self._cosines("qd,vld->qvl", queries, videos), videos["mask"])
+
+    def _cosines(self, pairing: str, queries: Encoded, videos: Encoded) -> tuple[Tensor, Tensor]:
+        return (
+            self.scale * torch.einsum(pairing, queries["start"], videos["clips"]),
+            self.scale * torch.einsum(pairing, queries["end"], videos["clips"]),
         )
-        return boundary_scores(starts, ends, videos["mask"])

@@ -1,15 +1,43 @@
-"""The parts that the systems `cet` and `bet` share: they predict at which clips a moment starts and ends.
+"""What the systems `cet` and `bet` share: options, layers, labels, loss and scores of starts and ends of a moment.
 
 Source: Yang et al. 2024, "MVMR: A New Framework for Evaluating Faithfulness of Video Moment Retrieval against Multiple
 Distractors" (CIKM), appendix B.2. L is the number of clips of a video, and clip i, from 0, covers [i, i + 1).
 """
+
+from typing import ClassVar, cast
 
 import torch
 from msgspec import Struct
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from backend.systems.learning.field_types import Positive
+from backend.systems.learning.field_types import Count, Positive, Share
+from backend.systems.learning.positions import positions
+from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
+
+PRESETS: Presets = {
+    data: {"model": {"clips": clips}, "training": {"learning_rate": 1e-3}}
+    for data, clips in (("charades", 16), ("activitynet", 64), ("tacos", 128))
+}
+"""AdamW with 1e-3 for every data set (appendix B.2); the numbers of clips are MMN's."""
+
+
+class TransformerOptions(Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of the network: D, the transformer's layers, heads and dropout, and the pieces of a video.
+
+    Attributes:
+        hidden: D, the length of projected clips and tokens.
+        layers: the number of layers of the transformer.
+        heads: the number of heads of its self-attention; it divides `hidden`.
+        dropout: the share of numbers that its layers drop in training.
+        clips: into how many pieces of equal length every video is divided.
+    """
+
+    hidden: Count = 512
+    layers: Count = 6
+    heads: Count = 8
+    dropout: Share = 0.1
+    clips: Count = 16
 
 
 class BoundaryOptions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,3 +146,45 @@ def transformer(hidden: int, layers: int, heads: int, dropout: float) -> nn.Tran
         raise ValueError(f"`model.heads`, {heads}, has to divide `model.hidden`, {hidden}")
     layer = nn.TransformerEncoderLayer(hidden, heads, 4 * hidden, dropout, batch_first=True, norm_first=True)
     return nn.TransformerEncoder(layer, layers, nn.LayerNorm(hidden), enable_nested_tensor=False)
+
+
+class BoundarySystem(System):
+    """A system that gives each clip of a video a logit of the start and of the end of a query's moment.
+
+    A subclass says what it encodes, and how the logits come from the encodings. `outputs` is the length of the results
+    of its two MLPs.
+    """
+
+    ModelOptions: ClassVar[type[Struct]] = TransformerOptions
+    LossOptions: ClassVar[type[Struct]] = BoundaryOptions
+    presets: ClassVar[Presets] = PRESETS
+    uses_words: ClassVar[bool] = True
+
+    def __init__(self, sizes: Sizes, model: Struct, loss: Struct, *, outputs: int) -> None:
+        super().__init__()
+        options, self.loss = cast(TransformerOptions, model), cast(BoundaryOptions, loss)
+        self.hidden = options.hidden
+        self.clips = nn.Linear(sizes.frame_dim + sizes.subtitle_dim, options.hidden, bias=False)
+        self.words = nn.Linear(sizes.sentence_dim, options.hidden, bias=False)
+        self.encoder = transformer(options.hidden, options.layers, options.heads, options.dropout)
+        self.start, self.end = three_layers(options.hidden, outputs), three_layers(options.hidden, outputs)
+
+    def placed(self, clips: Tensor) -> Tensor:
+        """Return the projected clips with their positions, `(videos, clips, D)`."""
+        rows: Tensor = self.clips(clips)
+        return rows + positions(clips.shape[1], self.hidden).to(clips)
+
+    def boundary_logits(self, queries: Encoded, videos: Encoded) -> tuple[Tensor, Tensor]:
+        """Return logits of the start and the end of each query in its video, each `(pairs, clips)`.
+
+        Row i of `queries` and row i of `videos` are a pair.
+        """
+        raise NotImplementedError
+
+    def losses(self, batch: Batch, rivals: Rivals | None) -> dict[str, Tensor]:
+        """Return `loss` and its halves `start` and `end`, equation 10; negatives are not used."""
+        videos = self.encode_videos(batch.clips, batch.mask)
+        queries = self.encode_queries(batch.words, batch.words_mask, batch.vectors)
+        starts, ends = self.boundary_logits(queries, videos)
+        labels = interpolated_labels(batch.span, batch.first, batch.last, batch.clips.shape[1], self.loss.power)
+        return boundary_losses(starts, ends, labels, batch.mask, batch.weight)

@@ -15,7 +15,7 @@ and a video, `block` pairs at a time.
 
 What differs from the paper, or is not in it:
 - Token vectors come from a frozen sentence encoder of any name. The paper takes DistilBERT's.
-- Position encodings (`network.positions`) are added to the clips. Equation 7 shows none, but without them a transformer
+- Position encodings (`positions.py`) are added to the clips. Equation 7 shows none, but without them a transformer
   cannot know which clips are neighbours. Tokens have theirs from the text encoder.
 - The heads, the inner size, dropout and the place of the normalisation: see `boundaries.transformer`.
 - The number of clips of a video: the presets take MMN's for each data set.
@@ -27,79 +27,36 @@ from typing import Annotated, ClassVar, cast
 
 import torch
 from msgspec import Meta, Struct
-from torch import Tensor, nn
+from torch import Tensor
 
-from backend.systems.learning.field_types import Count, Share
-from backend.systems.learning.network import positions
-from backend.systems.learning.system import Batch, Encoded, Presets, Rivals, Sizes, System
-from backend.systems.learning.systems.boundaries import (
-    BoundaryOptions,
-    boundary_losses,
-    boundary_scores,
-    interpolated_labels,
-    three_layers,
-    transformer,
-)
-
-PRESETS: Presets = {
-    data: {"model": {"clips": clips}, "training": {"learning_rate": 1e-3}}
-    for data, clips in (("charades", 16), ("activitynet", 64), ("tacos", 128))
-}
-"""AdamW with 1e-3 for every data set (appendix B.2); the numbers of clips are MMN's."""
+from backend.systems.learning.system import Encoded, Sizes
+from backend.systems.learning.systems.boundaries import BoundarySystem, TransformerOptions, boundary_scores
 
 
-class CrossEncoderOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the network: D, the transformer's layers, heads and dropout, and the pieces of a video.
+class CrossEncoderOptions(TransformerOptions, frozen=True, forbid_unknown_fields=True):
+    """Options of the network: those of `TransformerOptions`, and `block`.
 
-    Attributes:
-        hidden: D, the length of projected clips and tokens.
-        layers: the number of layers of the transformer.
-        heads: the number of heads of its self-attention; it divides `hidden`.
-        dropout: the share of numbers that its layers drop in training.
-        clips: into how many pieces of equal length every video is divided.
-        block: how many pairs of a query and a video are encoded at once in prediction. With the default sizes, a pair
-            of 64 clips and 32 tokens takes about 3 MB.
+    `block` is how many pairs of a query and a video are encoded at once in prediction. With the default sizes, a pair
+    of 64 clips and 32 tokens takes about 3 MB.
     """
 
-    hidden: Count = 512
-    layers: Count = 6
-    heads: Count = 8
-    dropout: Share = 0.1
-    clips: Count = 16
     block: Annotated[int, Meta(ge=1, le=1_000_000)] = 64
 
 
-class CrossEncoder(System):
+class CrossEncoder(BoundarySystem):
     """The system `cet`."""
 
     name: ClassVar[str] = "cet"
     paper: ClassVar[str] = "Yang et al. 2024, MVMR (CIKM): Cross-Encoder Transformer, appendix B.2"
     ModelOptions: ClassVar[type[Struct]] = CrossEncoderOptions
-    LossOptions: ClassVar[type[Struct]] = BoundaryOptions
-    presets: ClassVar[Presets] = PRESETS
-    uses_words: ClassVar[bool] = True
 
     def __init__(self, sizes: Sizes, model: Struct, loss: Struct) -> None:
-        super().__init__()
-        self.model, self.loss = cast(CrossEncoderOptions, model), cast(BoundaryOptions, loss)
-        hidden = self.model.hidden
-        self.clips = nn.Linear(sizes.frame_dim + sizes.subtitle_dim, hidden, bias=False)
-        self.words = nn.Linear(sizes.sentence_dim, hidden, bias=False)
-        self.encoder = transformer(hidden, self.model.layers, self.model.heads, self.model.dropout)
-        self.start, self.end = three_layers(hidden, 1), three_layers(hidden, 1)
-
-    def losses(self, batch: Batch, rivals: Rivals | None) -> dict[str, Tensor]:
-        """Return `loss` and its halves `start` and `end`, equation 10; negatives are not used."""
-        videos = self.encode_videos(batch.clips, batch.mask)
-        queries = self.encode_queries(batch.words, batch.words_mask, batch.vectors)
-        starts, ends = self.boundary_logits(queries, videos)
-        labels = interpolated_labels(batch.span, batch.first, batch.last, batch.clips.shape[1], self.loss.power)
-        return boundary_losses(starts, ends, labels, batch.mask, batch.weight)
+        super().__init__(sizes, model, loss, outputs=1)
+        self.block = cast(CrossEncoderOptions, model).block
 
     def encode_videos(self, clips: Tensor, mask: Tensor) -> Encoded:
         """Return `clips`, the projected clips with their positions, `(videos, clips, D)`, and their `mask`."""
-        placed = self.clips(clips) + positions(clips.shape[1], self.model.hidden).to(clips)
-        return {"clips": placed, "mask": mask}
+        return {"clips": self.placed(clips), "mask": mask}
 
     def encode_queries(self, words: Tensor, mask: Tensor, sentence: Tensor) -> Encoded:
         """Return `words`, the projected tokens, `(queries, tokens, D)`, and their `mask`."""
@@ -119,8 +76,8 @@ class CrossEncoder(System):
         """Return p_s(i) p_e(j) of the span from clip i to clip j, `(queries, videos, clips, clips)`, from 0 to 1."""
         count, shown, device = len(queries["mask"]), len(videos["mask"]), videos["mask"].device
         blocks = []
-        for start in range(0, count * shown, self.model.block):
-            pairs = torch.arange(start, min(start + self.model.block, count * shown), device=device)
+        for start in range(0, count * shown, self.block):
+            pairs = torch.arange(start, min(start + self.block, count * shown), device=device)
             asked = {name: rows[pairs // shown] for name, rows in queries.items()}
             watched = {name: rows[pairs % shown] for name, rows in videos.items()}
             blocks.append(boundary_scores(*self.boundary_logits(asked, watched), watched["mask"]))

@@ -35,7 +35,7 @@ from torch.nn.functional import normalize
 
 from backend.systems.learning.field_types import Count, Positive, Share
 from backend.systems.learning.losses import hinge_loss, nce_loss, positives_of, span_loss
-from backend.systems.learning.network import positions
+from backend.systems.learning.positions import positions
 from backend.systems.learning.system import Batch, Encoded, Rivals, Sizes, System
 from backend.training import CroCsLoss
 

@@ -76,7 +76,11 @@ class ContextBlock(nn.Module):
 
 
 class NetVLAD(nn.Module):
-    """Arandjelovic et al. 2016, as in the public code: how far tokens lie from the centres of soft clusters."""
+    """Summarises the tokens of a query as one vector: how far they lie from each of several learned centres.
+
+    Each token belongs to all clusters, to some more than to others. Source: NetVLAD (Arandjelovic et al. 2016), as in
+    CONQUER's public code.
+    """
 
     def __init__(self, clusters: int, hidden: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Parts of networks that several systems share: position encodings."""
+"""Encodings of positions, which tell a transformer the order of clips."""
 
 import torch
 from torch import Tensor
