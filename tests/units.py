@@ -26,7 +26,7 @@ def is_running(process: int) -> bool:
     """Whether a process is there and not merely waiting to be buried by whoever inherited it."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second: it ended between the opening and the reading
         return False
     return state != "Z"
 
