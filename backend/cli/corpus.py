@@ -1,5 +1,6 @@
 """Commands for a corpus: `reelrank import` and `reelrank stats`."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,7 +66,7 @@ def import_(
     """
     from backend.campaign.monitoring.videos.check import import_corpus
 
-    start = now()
+    start = time.monotonic()
     known_format(format_)
     called = read_columns(columns) if columns else {}
     project = open_project(whole(folder, cluster))
@@ -82,7 +83,7 @@ def import_(
             decode=decode,
             where=where_if_given(jobs, cluster),
             dry_run=dry_run,
-            now=start,
+            now=now(),
             progress=progress,
         )
     detected = "" if format_ else ", detected from its content"

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -69,7 +70,7 @@ def moments(
     from backend.campaign.monitoring.videos.check import register_videos
     from backend.campaign.review.status import status_counts
 
-    start = now()
+    start = time.monotonic()
     if only and own is None:
         raise typer.BadParameter("needs a file: add --from FILE", param_hint="--only")
     windows = ByWindows(tuple(lengths), stride)
@@ -85,7 +86,7 @@ def moments(
                 fps=frame_rate(frames_per_s),
                 decode=decode,
                 where=where_if_given(jobs, cluster),
-                now=start,
+                now=now(),
                 progress=progress,
             )
         again = f", {len(added.videos) - added.new:,} were there already" if len(added.videos) > added.new else ""
@@ -93,7 +94,7 @@ def moments(
         done += [f"Damaged: {video.name}: {video.facts.damage}." for video in added.videos if video.facts.damage]
         problems += added.problems
     if own is not None:
-        own_report = take_moments(project, OPERATOR, own, only=only, now=start)
+        own_report = take_moments(project, OPERATOR, own, only=only, now=now())
         done.append(
             f"{own.name}: {counted(own_report.moments, 'moment')}, {own_report.new:,} of them new."
             f"{_removal_words(own_report.gone, own_report.stayed)}"
@@ -102,7 +103,7 @@ def moments(
         options = ByShots(shortest, longest) if how == "shots" else windows
         with progress_bar() as progress:
             report = propose_moments(
-                project, OPERATOR, options, where=where_if_given(jobs, cluster), now=start, progress=progress
+                project, OPERATOR, options, where=where_if_given(jobs, cluster), now=now(), progress=progress
             )
         shots = f" from {counted(report.shots, 'shot')}" if how == "shots" else ""
         done.append(

@@ -25,7 +25,7 @@ def json_text(value: object) -> str:
 
 
 def now() -> float:
-    """Return the time in seconds since 1970; commands use no other clock."""
+    """Return the time in seconds since 1970. It may jump, so `seconds` does not use it."""
     return time.time()
 
 
@@ -211,5 +211,5 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
 
 
 def seconds(start: float) -> str:
-    """Return the time since `start`, which `now` returned, as text such as `3.2 s`."""
-    return f"{now() - start:.1f} s"
+    """Return the time since `start`, which `time.monotonic` returned, as text such as `3.2 s`."""
+    return f"{time.monotonic() - start:.1f} s"

@@ -1,5 +1,6 @@
 """Commands for a whole project: `reelrank status`, `doctor`, `backup`, `restore`, `migrate` and `move`."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,8 +108,8 @@ def doctor(
     """
     from backend.campaign.doctor import examination
 
-    start = now()
-    report = examination.doctor(open_project(folder), now=start, repair=repair)
+    start = time.monotonic()
+    report = examination.doctor(open_project(folder), now=now(), repair=repair)
     if json:
         checked = {"well": report.well, "checks": report.checks, "findings": report.findings}
         say(json_text({**checked, "predicted_clips": report.predicted_clips}))

@@ -73,6 +73,18 @@ def instant(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
+def lasts(since: float, length_s: float, *, now: float) -> bool:
+    """Return whether something that began at `since` (seconds since 1970) and lasts `length_s` seconds goes on.
+
+    If it begins later than `length_s` from now, the clock was set back, and it is over: nothing lasts longer than twice
+    its length.
+
+    >>> [lasts(1_000.0, 60, now=now) for now in (900.0, 950.0, 1_060.0, 1_061.0)]
+    [False, True, True, False]
+    """
+    return abs(now - since) <= length_s
+
+
 def _date(at: float) -> date:
     return datetime.fromtimestamp(at).date()
 

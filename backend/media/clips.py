@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from backend.core.days import lasts
 from backend.core.errors import NoRoom
 from backend.core.file_system import make_private, make_private_folder
 from backend.core.locking import locked
@@ -119,7 +120,8 @@ def _picture(job: ClipJob) -> bytes:
 def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = None) -> int:
     """Remove clips, least recently used first, until the folder holds at most `max_bytes`; return the bytes removed.
 
-    Never removed: `newest`, and clips used within `SAFE_AGE_S`. Unfinished files of killed processes are removed once
+    Never removed: `newest`, and clips used within `SAFE_AGE_S`. Times further ahead than that are from before the clock
+    was set back. Unfinished files of killed processes are removed once
     they are older than `SAFE_AGE_S`.
     """
     clips: list[tuple[float, int, Path]] = []
@@ -127,14 +129,14 @@ def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = N
     for path, stat in cached(cache):
         if path.name.endswith(FINISHED):
             clips.append((stat.st_mtime, stat.st_size, path))
-        elif path.suffix == ".part" and stat.st_mtime < now - SAFE_AGE_S:
+        elif path.suffix == ".part" and not lasts(stat.st_mtime, SAFE_AGE_S, now=now):
             path.unlink(missing_ok=True)
             freed += stat.st_size
     total = sum(size for _, size, _ in clips)
     for used, size, path in sorted(clips):
-        if total <= max_bytes or used > now - SAFE_AGE_S:
+        if total <= max_bytes:
             break
-        if path != newest:
+        if path != newest and not lasts(used, SAFE_AGE_S, now=now):
             path.unlink(missing_ok=True)
             total -= size
             freed += size

@@ -23,6 +23,7 @@ from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries
 from backend.core import atomic_output
+from backend.core.days import lasts
 from backend.core.file_system import close_to_others, leads_out, open_to_others, private_umask
 from backend.core.typed_text import nfc
 from backend.media.content import size_of
@@ -92,7 +93,7 @@ def orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]:
             clip.path.name for clip in (job, with_context(job, video_s), storyboard(job), thumbnail(job), gif(job))
         }
     for name in sorted(files.keys() - known):
-        if name.endswith(FINISHED) or files[name].st_mtime <= now - SAFE_AGE_S:
+        if name.endswith(FINISHED) or not lasts(files[name].st_mtime, SAFE_AGE_S, now=now):
             yield name
 
 

@@ -14,6 +14,8 @@ from backend.core.messages import joined, said, said_n
 
 First = TypeVar("First")
 
+LONGEST_LEASE_S = 7 * 86_400.0
+"""The longest time for which the setting `lease_minutes` lets a pair be reserved, in seconds."""
 CORRECTION_S = 15 * 60.0
 """Seconds for which a person may still change a grade that settled a pair, unless somebody has acted on the grade."""
 

@@ -124,7 +124,7 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
                     there=there,
                 )
             )
-        if holding := query_rows.holding(db, now=now):
+        if holding := query_rows.holding(db, project.lease_s, now=now):
             names = ", ".join(name for name, _ in holding)
             minutes = math.ceil((max(until for _, until in holding) - now) / 60)
             raise ProjectError(
