@@ -15,7 +15,7 @@ from backend.campaign.selection.queries.model import Repeats, Stratum
 from backend.campaign.setup.project import steps
 from backend.cli.commands import add_command
 from backend.cli.options import Dir, EncoderOption, KindOption, list_option, option, typed
-from backend.cli.output import counted, fail, machine_output, now, progress_bar, save, say, seconds, table
+from backend.cli.output import counted, fail, machine_output, now, progress_bar, save, say, say_done, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def rewrite(
         if endpoint is None:
             fail("stopped; nothing was changed")
         fail("stopped; the answers so far are kept: run the same command again to continue")
+    say_done(report.done)
     _say(report, seconds(start), endpoint, prices)
     quoted = shlex.quote(str(folder))
     if report.unknown and endpoint is None:  # a model needs no name mapping

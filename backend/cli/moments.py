@@ -14,7 +14,19 @@ from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, typed, where_if_given, whole
-from backend.cli.output import counted, end_with_json, fail, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.output import (
+    counted,
+    end_with_json,
+    fail,
+    now,
+    progress_bar,
+    save,
+    say,
+    say_done,
+    seconds,
+    table,
+    tell_written,
+)
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.core.errors import Problem
@@ -90,11 +102,13 @@ def moments(
                 progress=progress,
             )
         again = f", {len(added.videos) - added.new:,} were there already" if len(added.videos) > added.new else ""
+        say_done("" if as_json else added.done)
         done.append(f"{counted(added.new, 'video')} added from {videos.name}{again}.")
         done += [f"Damaged: {video.name}: {video.facts.damage}." for video in added.videos if video.facts.damage]
         problems += added.problems
     if own is not None:
         own_report = take_moments(project, OPERATOR, own, only=only, now=now())
+        say_done("" if as_json else own_report.done)
         done.append(
             f"{own.name}: {counted(own_report.moments, 'moment')}, {own_report.new:,} of them new."
             f"{_removal_words(own_report.gone, own_report.stayed)}"
@@ -105,6 +119,7 @@ def moments(
             report = propose_moments(
                 project, OPERATOR, options, where=where_if_given(jobs, cluster), now=now(), progress=progress
             )
+        say_done("" if as_json else report.done)
         shots = f" from {counted(report.shots, 'shot')}" if how == "shots" else ""
         done.append(
             f"{counted(report.moments, 'moment')} by {how}{shots} of {counted(report.videos, 'video')}, "

@@ -84,6 +84,12 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def say_done(done: str) -> None:
+    """Print that the same was done before (`backend.store.events.done_before`), unless `done` is empty."""
+    if done:
+        say(done)
+
+
 def say_each(sentence: str, values: Iterable[object]) -> None:
     """Print one line for each value, from a template such as `Note: {}`."""
     for value in values:

@@ -5,14 +5,24 @@ temporary folder begins with `OURS`, so that leftovers can be recognised and rem
 """
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from filecmp import cmp
 from pathlib import Path
 
-from backend.core.errors import ProjectError, ReelRankError
+from backend.core.days import done_at
+from backend.core.errors import AlreadyDone, ProjectError, ReelRankError
 
 OURS = ".reelrank-"
 """The beginning of the names of temporary folders; a leftover one comes from a process that was killed."""
+
+
+def has_file(folder: Path, name: str) -> bool:
+    """Return whether a folder that was named has a file of this name; False if nothing can be there."""
+    with suppress(OSError):  # too long a name
+        return (folder / name).is_file()
+    return False
 
 
 def require_new_folder(out: Path) -> None:
@@ -74,13 +84,17 @@ def own_folder(place: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def new_folder(out: Path) -> Iterator[Path]:
+def new_folder(out: Path, *, unless_has: str = "") -> Iterator[Path]:
     """Provide a folder to fill, which becomes `out` at the end; after an error nothing is left of it.
+
+    With `unless_has`, the name of a file, an `out` that has this file is refused at the end instead of the beginning,
+    so that the caller can compare it by `refuse_if_same`.
 
     Raises:
         ProjectError: see `require_new_folder`; or writing failed.
     """
-    require_new_folder(out)
+    if not (unless_has and has_file(out, unless_has)):
+        require_new_folder(out)
     with _explained_errors(out):
         place = out.resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -88,9 +102,25 @@ def new_folder(out: Path) -> Iterator[Path]:
             part = temporary / "part"  # unlike the temporary folder it gets the permissions that folders have here
             part.mkdir()
             yield part
+            require_new_folder(out)
             if place.exists():
                 place.rmdir()
             part.rename(place)
+
+
+def refuse_if_same(part: Path, out: Path) -> None:
+    """Check whether a folder has all files of another, byte for byte, so that there is nothing left to write.
+
+    Args:
+        part: the folder with the files that are to be written.
+        out: the folder that they are to be written to; it may be missing.
+
+    Raises:
+        AlreadyDone: it has; the message says when the last of them was written.
+    """
+    names = [file.relative_to(part) for file in part.rglob("*") if file.is_file()]
+    if all((out / name).is_file() and cmp(part / name, out / name, shallow=False) for name in names):
+        raise AlreadyDone(done_at(max((out / name).stat().st_mtime for name in names), None, time.time()))
 
 
 @contextmanager

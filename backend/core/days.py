@@ -101,3 +101,20 @@ def ago(seconds: float) -> str:
     if hours > 0:
         return said_n("{n} hour ago", "{n} hours ago", hours)
     return said_n("{n} minute ago", "{n} minutes ago", minutes) if minutes > 0 else said("just now")
+
+
+def done_at(at: float, by: str | None, now: float) -> str:
+    """Say that an act was done at an instant (seconds since 1970, shown in UTC), by a person; None is a command.
+
+    >>> done_at(52_320, "Ana", now=60_000)
+    'This was done at 14:32 UTC by Ana: nothing is left to do.'
+    >>> done_at(52_320, None, now=100_000)
+    'This was done on 1970-01-01 at 14:32 UTC by the command line: nothing is left to do.'
+    """
+    then, who = datetime.fromtimestamp(at, UTC), by or said("the command line", _context="by")
+    if then.date() == datetime.fromtimestamp(now, UTC).date():
+        return said("This was done at {time} UTC by {who}: nothing is left to do.", time=f"{then:%H:%M}", who=who)
+    return said(
+        "This was done on {day} at {time} UTC by {who}: nothing is left to do.",
+        **{"day": then.date().isoformat(), "time": f"{then:%H:%M}", "who": who},
+    )

@@ -6,6 +6,7 @@ so it does not reveal the secret of its original. Only a move of the project to 
 secret.
 """
 
+import hashlib
 import os
 import secrets
 import sqlite3
@@ -13,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import msgspec
+
 from backend.core.atomic_output import own_folder
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.file_system import make_private_file
-from backend.store.engine import Database
+from backend.store.engine import Connection, Database, SqliteDatabase
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")
@@ -102,6 +105,24 @@ def damage_of(path: Path) -> str | None:
     """Return a description of the damage to an SQLite file, or None if it is intact. Nobody else may have it open."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         return damage(connection)
+
+
+def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
+    """Return (number of rows, digest of all rows) for each table of `schema`, to compare two databases.
+
+    The digest is the sum of the rows' hashes modulo 2**128, so the order of rows does not matter.
+    """
+    digests_by_table = {}
+    for name in schema.table_names():
+        if name.startswith("sqlite_"):
+            continue
+        columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)
+        rows, total = 0, 0
+        for row in connection.execute(f'SELECT {columns} FROM "{name}"'):
+            digest = hashlib.blake2b(msgspec.json.encode(list(row)), digest_size=16).digest()
+            rows, total = rows + 1, (total + int.from_bytes(digest, "big")) % (1 << 128)
+        digests_by_table[name] = (rows, total)
+    return digests_by_table
 
 
 def free(path: Path) -> Path:

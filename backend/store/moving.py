@@ -4,21 +4,17 @@ If any row differs, the move is undone. Nobody may have the database open meanwh
 another name, and tables in PostgreSQL stay as they are.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from backend.core.errors import ProjectError, StoreUnavailable
 from backend.core.messages import said
 from backend.store import creating, postgresql, upkeep
-from backend.store.definitions import table_names
-from backend.store.engine import Connection, SqliteDatabase
-from backend.store.files import atomic_file, copy, damage_of, fold, free, part_file, remove_secrets
+from backend.store.engine import SqliteDatabase
+from backend.store.files import atomic_file, copy, damage_of, digests, fold, free, part_file, remove_secrets
 from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
@@ -110,22 +106,6 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
     finally:
         store.close()
     return {name: rows for name, (rows, _) in expected.items()}
-
-
-def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
-    """Return (number of rows, digest of all rows) for each table of `schema`, to compare two databases.
-
-    The digest is the sum of the rows' hashes modulo 2**128, so the order of rows does not matter.
-    """
-    digests_by_table = {}
-    for name in table_names(schema):
-        columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)
-        rows, total = 0, 0
-        for row in connection.execute(f'SELECT {columns} FROM "{name}"'):
-            digest = hashlib.blake2b(msgspec.json.encode(list(row)), digest_size=16).digest()
-            rows, total = rows + 1, (total + int.from_bytes(digest, "big")) % (1 << 128)
-        digests_by_table[name] = (rows, total)
-    return digests_by_table
 
 
 def _compare(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:

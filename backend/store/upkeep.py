@@ -8,21 +8,35 @@ import fcntl
 import shutil
 import sqlite3
 import stat
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.atomic_output import own_folder
+from backend.core.days import done_at
+from backend.core.errors import AlreadyDone, ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.events import Event, EventGroup
-from backend.core.file_system import make_private
+from backend.core.file_system import make_private, make_private_file
 from backend.core.messages import said
 from backend.store import events
 from backend.store.address import DUMP_ENDING
 from backend.store.connection import Store
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.files import COMPANIONS, atomic_file, copy, damage_of, fold, free, part_file, remove_secrets, sync
+from backend.store.files import (
+    COMPANIONS,
+    atomic_file,
+    copy,
+    damage_of,
+    digests,
+    fold,
+    free,
+    part_file,
+    remove_secrets,
+    sync,
+)
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
@@ -69,11 +83,14 @@ def backup(store: Store, target: Path) -> None:
             file, whatever the database engine of the project.
 
     Raises:
+        AlreadyDone: `target` is a backup of the database as it is now.
         ProjectError: `target` exists already (a backup never overwrites) or cannot be written. Or the database is
             damaged, or its engine has no dumps. Nothing is left behind.
         StoreUnavailable: the database cannot be reached, or `pg_dump` is not installed.
     """
     if target.exists():
+        if target.suffix != DUMP_ENDING:
+            _refuse_if_backup(store, target)
         raise ProjectError.said(
             "{target} already exists, and a backup never overwrites a file: choose another name", target=target
         )
@@ -85,6 +102,21 @@ def backup(store: Store, target: Path) -> None:
         if wrong := damage_of(part):
             raise damaged(store.place, wrong)
         remove_secrets(part)
+
+
+def _refuse_if_backup(store: Store, target: Path) -> None:
+    """Raise `AlreadyDone` if a file is a backup of the database as it is now."""
+    with own_folder(target) as own, suppress(sqlite3.Error):
+        part = own / target.name
+        make_private_file(part)
+        store.copy_to(part)
+        remove_secrets(part)
+        with (
+            closing(sqlite3.connect(f"{target.resolve().as_uri()}?mode=ro", uri=True)) as old,
+            closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as new,
+        ):
+            if digests(old, new) == digests(new.conn, new):
+                raise AlreadyDone(done_at(target.stat().st_mtime, None, time.time()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,11 @@ def test_backup_never_overwrites_and_names_a_folder_that_is_not_there(
 ) -> None:
     assert reelrank.out("backup", judging.project.folder, tmp_path / "copy.db").startswith(f"{tmp_path / 'copy.db'}: ")
     before = (tmp_path / "copy.db").read_bytes()
+    assert reelrank.out("backup", judging.project.folder, tmp_path / "copy.db").startswith("This was done at ")
+    (tmp_path / "copy.db.part").write_text("mine")
+    judging.grade(0, judging.pairs()[0].pair, 1)
     code, _, err = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
+    assert (tmp_path / "copy.db.part").read_text() == "mine"
     assert (code, (tmp_path / "copy.db").read_bytes()) == (1, before)
     assert "a backup never overwrites" in err
     assert f"{tmp_path / 'no'} is not a folder" in reelrank.refusal(

@@ -19,11 +19,11 @@ from backend.campaign.setup.project import settings_file as files
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core import typed_text
-from backend.core.errors import ProjectError
+from backend.core.errors import AlreadyDone, ProjectError
 from backend.core.file_system import make_private_folder
 from backend.core.messages import said
 from backend.store import connection, upkeep
-from backend.store.address import DUMP_ENDING, RESTORING
+from backend.store.address import DUMP_ENDING, RESTORING, hide_password, without_password
 from backend.store.connection import Database
 from backend.store.files import ensure_secret
 from backend.store.upkeep import Backup, Restored
@@ -87,6 +87,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         The number of rows by table, and the path of the former database file (None if the target is "file").
 
     Raises:
+        AlreadyDone: the database is there already.
         ProjectError: somebody has the project open, or the target is not empty. Nothing has changed then.
     """
     require_inside(folder)
@@ -94,12 +95,15 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     if target == "file":
         if not address:
             files.require_database(folder)
-            raise ProjectError(f"{folder} has its database in {path.name} already, so there is nothing to move")
+            raise AlreadyDone(f"{folder} has its database in {path.name} already: nothing is left to do.")
         projects.open_project(folder).store.close()  # refuses, with a message, a project that cannot be opened
         from backend.store import moving
 
         return moving.into_file(address, path, lambda: files.set_database(folder, "")), None
     files.require_address("the address", target)
+    if without_password(address) == without_password(target) and not path.exists():
+        projects.open_project(folder).store.close()  # refuses, with a message, a project that cannot be opened
+        raise AlreadyDone(f"{folder} has its database at {hide_password(target)} already: nothing is left to do.")
     files.require_elsewhere(folder, target)
     files.require_database(folder)
     store = connection.open_store(path)  # refuses a file that is no project or has another schema

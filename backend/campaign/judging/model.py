@@ -346,7 +346,7 @@ CLIP_RESTORED = Event("clip_restored", EventGroup.DECISIONS, said("unblocked the
 JUDGEMENTS_IMPORTED = Event(
     "judgements_imported", EventGroup.MATERIAL, said("imported {rows} judgements of {pairs} pairs from {file}")
 )
-"""Payload: file, sha256, pairs_file, rows, pairs, people, sent_on (number of pairs with two further seats)."""
+"""Payload: file, sha256, pairs_file, rows, pairs, people, sent_on (number of pairs with two further seats), asked."""
 PERSON_SUSPENDED = Event("person_suspended", EventGroup.PEOPLE, _suspension_words)
 """Payload: suspended."""
 PERSON_ARCHIVED = Event("person_archived", EventGroup.PEOPLE, said("archived {name}"))

@@ -118,6 +118,7 @@ def _reword(
             )
         changed = changes(old, new)
         if not changed:
+            events.refuse_if_done(db, GUIDELINE_CHANGED, now=now, reason=reason)
             raise ProjectError(said("nothing changed: the guideline already says this"))
         number = project_rows.add_version(db, new, reason, by.annotator_id, at=now)
         events.record(
