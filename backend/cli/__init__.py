@@ -34,7 +34,7 @@ from backend.cli import (  # noqa: F401  (each adds its commands)
     webhooks,
 )
 from backend.cli.commands import app
-from backend.cli.output import fail, visible_output
+from backend.cli.output import fail, tell_freed, visible_output
 from backend.core import extras
 from backend.core.errors import ReelRankError
 
@@ -75,3 +75,6 @@ def main() -> None:
         except BrokenPipeError:
             sys.stderr.close()  # the reader of our output (head, less) has left
             sys.exit(1)
+        finally:
+            if not sys.stderr.closed:
+                tell_freed()
