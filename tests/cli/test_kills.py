@@ -354,7 +354,10 @@ def _state(place: Path) -> dict[str, list[str]]:
         with closing(sqlite.fresh()) as schema:
             files |= {
                 f"database {table}": _rows(
-                    project.store.db.conn.execute, table, [one.name for one in schema.table(table).columns]
+                    project.store.db.conn.execute,
+                    table,
+                    [one.name for one in schema.table(table).columns],
+                    numbered=(place / "project" / "reelrank.db").exists(),
                 )
                 for table in table_names(schema)
                 if table != RUNS
@@ -364,7 +367,11 @@ def _state(place: Path) -> dict[str, list[str]]:
     return files
 
 
-def _rows(execute: Callable[[str], Iterable[Sequence[object]]], table: str, columns: Sequence[str]) -> list[str]:
+def _rows(
+    execute: Callable[[str], Iterable[Sequence[object]]], table: str, columns: Sequence[str], *, numbered: bool = True
+) -> list[str]:
+    """Return the rows of a table; without `numbered`, row numbers are left out, which PostgreSQL never gives again."""
+    columns = [name for name in columns if numbered or not name.endswith("_id")]
     kept = [f'"{name}"' for name in columns if name not in RANDOM and name != "at" and not name.endswith("_at")]
     rows = execute(f'SELECT {", ".join(kept)} FROM "{table}"') if kept else []
     return sorted(MOMENT.sub("TIME", repr(tuple(row))) for row in rows)
