@@ -16,9 +16,9 @@ from backend.core.leftovers import OURS, UNTOUCHED_S, abandoned, part_of, remove
 
 @pytest.fixture(autouse=True)
 def _nothing_was_told() -> Iterator[None]:
-    leftovers.freed = leftovers.Freed()
+    leftovers.freed.number = leftovers.freed.size = 0
     yield
-    leftovers.freed = leftovers.Freed()
+    leftovers.freed.number = leftovers.freed.size = 0
 
 
 def named(pid: int, started: str = "1", machine: str = "") -> str:
