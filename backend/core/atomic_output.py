@@ -19,6 +19,7 @@ def require_new_folder(out: Path) -> None:
     Raises:
         ProjectError: something else exists there, or nothing can be made there.
     """
+    remove_leftovers([out.resolve().parent])
     with _explained_errors(out):
         place = out.resolve()
         if place == Path.cwd():
@@ -43,6 +44,7 @@ def require_new_file(out: Path) -> None:
     Raises:
         ProjectError: something exists there, or nothing can be made there.
     """
+    remove_leftovers([out.resolve().parent])
     with _explained_errors(out):
         if out.exists():
             raise ProjectError.said("{out} exists already: ReelRank never overwrites, name another", out=out)

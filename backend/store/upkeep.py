@@ -17,6 +17,7 @@ from pathlib import Path
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.events import Event, EventGroup
 from backend.core.file_system import make_private
+from backend.core.leftovers import remove_leftovers
 from backend.core.messages import said
 from backend.store import events
 from backend.store.address import DUMP_ENDING
@@ -83,6 +84,7 @@ def backup(store: Store, target: Path) -> None:
             damaged, or its engine has no dumps. Nothing is left behind.
         StoreUnavailable: the database cannot be reached, or `pg_dump` is not installed.
     """
+    remove_leftovers([target.parent])
     if target.exists():
         raise ProjectError.said(
             "{target} already exists, and a backup never overwrites a file: choose another name", target=target
