@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TextIO, cast
 import msgspec
 import typer
 
+from backend.core.leftovers import freed
 from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.text_files import visible
@@ -214,6 +215,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
     # In a file or a pipe nothing is folded.
     width = None if sys.stdout.isatty() else 2_000
     Console(file=as_is(sys.stdout), markup=False, highlight=False, soft_wrap=True, width=width).print(grid)
+
+
+def tell_freed() -> None:
+    """Print on standard error how much was removed of what killed processes had left, if anything was."""
+    if freed.number:
+        what = counted(freed.number, "unfinished file or folder", "unfinished files and folders")
+        sys.stderr.write(f"Removed {what} of killed commands: {freed.size / 1e6:.1f} MB freed.\n")
+        freed.number = freed.size = 0
 
 
 def seconds(start: float) -> str:

@@ -1,7 +1,7 @@
 """Write output files and folders atomically, and refuse bad targets up front.
 
 Output is made in a temporary folder beside its target, and moved into place when it is complete. The name of the
-temporary folder begins with `OURS`, so that leftovers can be recognised and removed safely.
+temporary folder tells which process made it, so that the next one to write there removes what a killed one left.
 """
 
 import tempfile
@@ -13,9 +13,7 @@ from pathlib import Path
 
 from backend.core.days import done_at
 from backend.core.errors import AlreadyDone, ProjectError, ReelRankError
-
-OURS = ".reelrank-"
-"""The beginning of the names of temporary folders; a leftover one comes from a process that was killed."""
+from backend.core.leftovers import remove_leftovers, temporary_prefix
 
 
 def has_file(folder: Path, name: str) -> bool:
@@ -31,6 +29,7 @@ def require_new_folder(out: Path) -> None:
     Raises:
         ProjectError: something else exists there, or nothing can be made there.
     """
+    remove_leftovers([out.resolve().parent])
     with _explained_errors(out):
         place = out.resolve()
         if place == Path.cwd():
@@ -55,6 +54,7 @@ def require_new_file(out: Path) -> None:
     Raises:
         ProjectError: something exists there, or nothing can be made there.
     """
+    remove_leftovers([out.resolve().parent])
     with _explained_errors(out):
         if out.exists():
             raise ProjectError.said("{out} exists already: ReelRank never overwrites, name another", out=out)
@@ -72,14 +72,19 @@ def require_room(out: Path) -> None:
     nearest = next(folder for folder in out.resolve().parents if folder.exists())
     if not nearest.is_dir():
         raise ProjectError.said("{out} cannot be written: {nearest} is not a folder", out=out, nearest=nearest)
-    with _explained_errors(nearest), tempfile.TemporaryDirectory(prefix=OURS, dir=nearest):
+    remove_leftovers([nearest])
+    with _explained_errors(nearest), tempfile.TemporaryDirectory(prefix=temporary_prefix(), dir=nearest):
         pass
 
 
 @contextmanager
 def own_folder(place: Path) -> Iterator[Path]:
-    """Provide a temporary folder beside `place`, on the same disk, and remove it with its content afterwards."""
-    with tempfile.TemporaryDirectory(prefix=OURS, dir=place.parent) as temporary:
+    """Provide a temporary folder beside `place`, on the same disk, and remove it with its content afterwards.
+
+    First those that killed processes left there are removed.
+    """
+    remove_leftovers([place.parent])
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix(), dir=place.parent) as temporary:
         yield Path(temporary)
 
 
@@ -138,15 +143,6 @@ def new_files(folder: Path) -> Iterator[Path]:
             yield temporary
             for part in sorted(temporary.iterdir()):
                 part.replace(folder / part.name)
-
-
-def last_written(own: Path) -> float:
-    """Return when a temporary folder was last written to, in seconds since 1970, skipping files removed meanwhile."""
-    newest = 0.0
-    for path in (own, *own.rglob("*")):
-        with suppress(FileNotFoundError):
-            newest = max(newest, path.lstat().st_mtime)
-    return newest
 
 
 @contextmanager

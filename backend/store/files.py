@@ -37,9 +37,7 @@ def atomic_file(target: Path) -> Iterator[Path]:
         raise ProjectError.said(
             "{target} cannot be written: {parent} is not a folder", target=target, parent=target.parent
         )
-    with _explain_errors(target), own_folder(target) as own:
-        part = own / target.name
-        make_private_file(part)
+    with part_file(target) as part:
         yield part
         sync(part)
         part.replace(target)
@@ -48,19 +46,14 @@ def atomic_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
-    """Provide a temporary file beside a database for a `with` block, and delete the file afterwards.
+    """Provide a temporary file on the disk of a database for a `with` block, and delete the file afterwards.
 
-    If the block renamed the file, nothing is deleted. The file's name is always the same. So the next call deletes a
-    file that a killed command left behind.
+    If the block renamed the file, nothing is deleted.
     """
-    part = path.with_name(path.name + ".part")
-    _remove(part)
-    try:
-        with _explain_errors(part):
-            make_private_file(part)
-            yield part
-    finally:
-        _remove(part)
+    with _explain_errors(path), own_folder(path) as own:
+        part = own / path.name
+        make_private_file(part)
+        yield part
 
 
 @contextmanager
@@ -141,11 +134,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _remove(part: Path) -> None:
-    for end in ("", *COMPANIONS):
-        part.with_name(part.name + end).unlink(missing_ok=True)
 
 
 SECRET_TABLE = "campaign_secret"

@@ -12,6 +12,7 @@ import cv2
 import pytest
 
 from backend.core.errors import NoRoom, VideoUnreadable
+from backend.core.leftovers import part_of
 from backend.media import clips, jobs
 from backend.media.clips import ensure
 from backend.media.cut import CutReport
@@ -23,7 +24,6 @@ from backend.media.jobs import (
     Profile,
     clip_job,
     gif,
-    part_of,
     predicted,
     storyboard,
     thumbnail,
