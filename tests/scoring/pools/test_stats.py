@@ -1,6 +1,7 @@
 """The row of counts, on a file small enough to count by hand, and on the published ones against the paper's Table 1."""
 
 import json
+import math
 from itertools import combinations
 from pathlib import Path
 
@@ -104,3 +105,6 @@ def test_the_published_charades_file_is_counted_whole(shared: Path) -> None:
     assert found.positives == pytest.approx(sum(positives for positives, _ in full) / len(full), abs=1e-12)
     assert len(found.without_distractor) == sum(negatives == 0 for _, negatives in full)
     assert len(found.short) == sum(len(video["sentences"]) for video in videos.values()) - len(full)
+    right = [1 - math.comb(1334 - positives, 49) / math.comb(1333, 49) for positives, _ in full]
+    assert found.random_false_negatives == pytest.approx(sum(right) / len(full), abs=1e-9)
+    assert f"{found.random_false_negatives:.1%}" == "7.3%"
