@@ -117,7 +117,7 @@ class Attention(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """The self-attention A(x) of the module."""
+    """Self-attention with a residual connection and layer norm: each clip or token sees the others of its row."""
 
     def __init__(self, options: StreamOptions) -> None:
         super().__init__()

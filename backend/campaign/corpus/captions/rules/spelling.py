@@ -232,11 +232,11 @@ def split_possessive(word: str) -> tuple[str, str]:
 def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], bool]) -> Spellings:
     """Return all spellings of the names in `phrases`, which maps each name to the phrase that replaces it.
 
-    In three cases, a name counts only when spelt exactly as in `phrases`. It is mapped to itself, because it is not a
-    person's. Or another spelling of it could occur in a phrase that the rules write. Or another name has the same
-    normalised form and a different phrase.
+    A name has only the spelling in `phrases` if one of these holds:
 
-    `clashes_with(name, phrase)` returns whether what the rules write for a phrase could contain the name.
+    - it is mapped to itself, because it is not a person's;
+    - another spelling of it could occur in a phrase that the rules write: `clashes_with(name, phrase)` returns True;
+    - another name has the same normalised form and a different phrase.
     """
     names_of: dict[str, list[str]] = defaultdict(list)
     for name in sorted(phrases):
