@@ -40,7 +40,7 @@ from backend.core.where import Where
 from backend.encoders import sentence
 from backend.store import connection, files
 from postgres import Cluster, binary
-from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
+from support import JUMPS, MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
 
 # Nothing in the default run may reach a network: the encoder that runs travels inside a package.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -164,6 +164,13 @@ def main_module_stays() -> Iterator[None]:
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
+
+
+@pytest.fixture(params=JUMPS.values(), ids=JUMPS)
+def jump(request: pytest.FixtureRequest) -> tuple[float, float]:
+    """What the clock said when something began, and what it says a moment later."""
+    before, after = request.param
+    return before, after
 
 
 @pytest.fixture

@@ -60,6 +60,17 @@ MOMENTS = [
     for n in range(48)
 ]
 NOW = 1_790_000_000.0
+PAST_2038 = 2.0**31 + 60
+"""After 2038-01-19, when seconds since 1970 no longer fit into 32 bits."""
+JUMPS = {
+    "an hour back": (NOW, NOW - 3600),
+    "an hour on": (NOW, NOW + 3600),
+    "a day back": (NOW, NOW - 86_400),
+    "a day on": (NOW, NOW + 86_400),
+    "from past 2038": (PAST_2038, NOW),
+    "past 2038": (NOW, PAST_2038),
+}
+"""By how the system clock jumps: what it says before and after."""
 PARTLY = ReleaseOptions(unfinished=True)
 """A release of the few pairs that a test settles."""
 

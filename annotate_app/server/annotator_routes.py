@@ -97,7 +97,7 @@ class DescribeRoutes(ClipRoutes):
         """
         person, now = person_of(request), self._clock()
         me, events = person.annotator_id, len(sent.events)
-        async with self._turns.of(me, events, now=now), self._turns.part(me, events, of_many=events > FEW_EVENTS):
+        async with self._turns.of(me, events), self._turns.part(me, events, of_many=events > FEW_EVENTS):
             taken = await run_in_threadpool(describe_exchange, self._project(), person, sent.events, now=now)
         return json_answer(taken)
 

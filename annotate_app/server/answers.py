@@ -325,15 +325,15 @@ class Turns:
         """Times and event counts of each person's requests in the last hour."""
 
     @asynccontextmanager
-    async def of(self, person: AnnotatorId, events: int, *, now: float) -> AsyncIterator[None]:
+    async def of(self, person: AnnotatorId, events: int) -> AsyncIterator[None]:
         """Handle one request of a user in the `with` block, after their earlier requests and before their later ones.
 
-        `events` is the number of events in the request, and `now` the time in seconds since 1970.
+        `events` is the number of events in the request.
 
         Raises:
             TooMuch: the user sent too many events in an hour. Nothing of this request is saved.
         """
-        self._count(person, events, now)
+        self._count(person, events)
         lock = self._one.setdefault(person, anyio.Lock())
         try:
             async with lock:
@@ -395,8 +395,8 @@ class Turns:
             among = [] if self._at_work else many  # it runs alone, so nobody starts before it
         return min(among, key=lambda part: self._lately.of(part.person), default=None)  # of equals, the earliest
 
-    def _count(self, person: AnnotatorId, events: int, now: float) -> None:
-        requests = self._handed_in[person]
+    def _count(self, person: AnnotatorId, events: int) -> None:
+        requests, now = self._handed_in[person], self._clock()
         while requests and requests[0][0] <= now - _HOUR_S:
             requests.popleft()
         if sum(count for _, count in requests) + events > MOST_AN_HOUR:

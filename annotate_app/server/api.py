@@ -41,6 +41,7 @@ from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.tokens.model import TokenScope
 from backend.campaign.setup.tokens.personal_tokens import limited_to
 from backend.core import processes
+from backend.core.days import lasts
 from backend.core.errors import InputError, NotAllowed, Problem, ProjectError, ReelRankError, StoreUnavailable
 from backend.core.messages import as_text, said
 from backend.core.typed_text import nfc
@@ -218,7 +219,7 @@ def _sent_files(folder: Path) -> Iterator[Callable[[str], Path]]:
 def _delete_unused(folder: Path) -> None:
     """Delete files in `folder` that programs sent long ago for an operation that they never called."""
     for one in folder.glob("*/"):
-        if one.stat().st_mtime < time.time() - _UNUSED_S:
+        if not lasts(one.stat().st_mtime, _UNUSED_S, now=time.time()):
             shutil.rmtree(one, ignore_errors=True)
 
 

@@ -215,6 +215,7 @@ def import_file(
     )
     what = {"file": options.file.name, "format": report.format}
     sentences = [
+        *filter(None, [report.done]),
         said("{file}: format {format}.", **what)
         if options.format
         else said("{file}: format {format}, told from its content.", **what),
@@ -314,6 +315,7 @@ def rewrite(project: Project, lead: Person, options: RewriteOptions, *, progress
     report = rewrite_captions(project, lead, endpoint=endpoint, now=time.time(), progress=progress)
     retried = said("{n:,} after another attempt, ", n=report.after_retry) if endpoint else ""
     sentences: list[str] = [
+        *filter(None, [report.done]),
         said(
             "{captions:,} captions: {at_once:,} accepted at once, {retried}{waiting:,} wait for your decision, "
             "{decided:,} decided earlier. {changed:,} changed.",
@@ -359,13 +361,14 @@ def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *,
     """Propose moments for all videos, cut at their shots or into windows of equal length."""
     report = proposing.propose_moments(project, lead, how, now=time.time(), progress=progress)
     sentences: list[str] = [
+        *filter(None, [report.done]),
         said(
             "{moments:,} moments{shots} of {videos:,} videos, {new:,} of them new.",
             moments=report.moments,
             shots=said(" from {n:,} shots", n=report.shots) if isinstance(how, ByShots) else "",
             videos=report.videos,
             new=report.new,
-        )
+        ),
     ]
     if report.gone:
         sentences.append(said("{n:,} earlier proposals removed.", n=report.gone))

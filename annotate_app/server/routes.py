@@ -143,7 +143,7 @@ class Desks(ClipRoutes):
         me, events = person.annotator_id, len(sent.grades) + len(sent.skips)
         receipts: list[Receipt] = []
         grades, skips = sent.grades, sent.skips
-        async with self._turns.of(me, events, now=now):
+        async with self._turns.of(me, events):
             if many := events > FEW_EVENTS:
                 receipts += await self._in_parts(exchange.record_grades, person, grades, now=now)
                 receipts += await self._in_parts(exchange.record_skips, person, skips, now=now)
@@ -195,7 +195,7 @@ class Desks(ClipRoutes):
         The answer has the pairs to grade next.
         """
         person, now = person_of(request), self._clock()
-        async with self._turns.of(person.annotator_id, 1, now=now):
+        async with self._turns.of(person.annotator_id, 1):
             taken = await run_in_threadpool(report_broken, self._project(), person, sent.pair, sent.what, now=now)
             desk = await run_in_threadpool(exchange.desk, self._project(), person, now=now)
         self._in_background(self._try_reported(person, [sent.pair] if taken else []))

@@ -80,7 +80,7 @@ class Rounds:
         return delivered
 
     def _is_time(self, before: tuple[object, float], change: object, every_s: float) -> bool:
-        return before[0] != change and self._clock() - before[1] >= every_s
+        return before[0] != change and abs(self._clock() - before[1]) >= every_s
 
 
 def _round(folder: Path, looks: bool, with_flags: bool) -> int:

@@ -35,10 +35,11 @@ from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import places
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
-from backend.core.atomic_output import OURS, require_new_folder
+from backend.core.atomic_output import require_new_folder
 from backend.core.errors import ProjectError, SchemaOutOfDate
 from backend.core.file_system import make_private, make_private_folder
 from backend.core.ids import QueryId
+from backend.core.leftovers import OURS
 from backend.core.locking import locked
 from backend.core.messages import said
 from backend.core.progress import Progress, steps_of

@@ -34,9 +34,9 @@ from backend.cli import (  # noqa: F401  (each adds its commands)
     webhooks,
 )
 from backend.cli.commands import app
-from backend.cli.output import fail, visible_output
+from backend.cli.output import fail, say, tell_freed, visible_output
 from backend.core import extras
-from backend.core.errors import ReelRankError
+from backend.core.errors import AlreadyDone, ReelRankError
 
 
 @cache
@@ -65,6 +65,8 @@ def main() -> None:
     with visible_output():
         try:
             command()()
+        except AlreadyDone as done:
+            say(str(done))
         except ReelRankError as error:
             fail(str(error))
         except ModuleNotFoundError as error:
@@ -75,3 +77,6 @@ def main() -> None:
         except BrokenPipeError:
             sys.stderr.close()  # the reader of our output (head, less) has left
             sys.exit(1)
+        finally:
+            if not sys.stderr.closed:
+                tell_freed()

@@ -1,5 +1,6 @@
 """Commands for candidates and batches: `reelrank candidates` and `reelrank batches`."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,7 +100,7 @@ def candidates(
     from backend.campaign.selection.candidates.pooling import pool_candidates
     from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
 
-    start = now()
+    start = time.monotonic()
     project = open_project(whole(folder, cluster))
     encoding = where(jobs, cluster, usual=1)
     pooling = pool is not None or visual is not None
@@ -129,7 +130,7 @@ def candidates(
                 batch_size=batch_size,
                 dry_run=dry_run,
                 where=encoding,
-                now=start,
+                now=now(),
                 progress=progress,
             )
         _say_pooled(pooled, again=again, dry_run=dry_run, took=seconds(start))
@@ -144,7 +145,7 @@ def candidates(
             probe=probe,
             seed=seed,
             where=encoding,
-            now=start,
+            now=now(),
             progress=progress,
         )
     say(
@@ -240,11 +241,11 @@ def accept(
     """
     from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_suggestions
 
-    start = now()
+    start = time.monotonic()
     project = open_project(folder)
     batches = batch_suggestions(project, OPERATOR)
     with progress_bar() as progress:
-        done = accept_suggestions(project, OPERATOR, batches, decline=decline, now=start, progress=progress)
+        done = accept_suggestions(project, OPERATOR, batches, decline=decline, now=now(), progress=progress)
     opened = counted(done.opened, "batch", "batches")
     say(f"Opened {opened} with {counted(done.pairs, 'pair')} for the annotators ({seconds(start)}).")
     if decline:

@@ -3,6 +3,7 @@
 import csv
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,7 +15,7 @@ from backend.campaign.selection.queries.model import Repeats, Stratum
 from backend.campaign.setup.project import steps
 from backend.cli.commands import add_command
 from backend.cli.options import Dir, EncoderOption, KindOption, list_option, option, typed
-from backend.cli.output import counted, fail, machine_output, now, progress_bar, save, say, seconds, table
+from backend.cli.output import counted, fail, machine_output, now, progress_bar, save, say, say_done, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def rewrite(
     from backend.language.endpoint import Endpoint
     from backend.language.prompts import DEFAULT_PROMPT, prompt_of
 
-    start = now()
+    start = time.monotonic()
     if rewriter == "rules" and (model or base_url or prompt != DEFAULT_PROMPT.version):
         raise typer.BadParameter("--model, --base-url and --prompt are for --rewriter openai", param_hint="--rewriter")
     if rewriter == "openai" and not model:
@@ -100,7 +101,7 @@ def rewrite(
         _print_summary(rewrite_summary(project, OPERATOR))
         return
     if by_hand:
-        say(f"Decided {counted(accept_rewrites(project, by_hand, now=start), 'rewrite')}.")
+        say(f"Decided {counted(accept_rewrites(project, by_hand, now=now()), 'rewrite')}.")
         return
     endpoint = None
     if model:
@@ -118,11 +119,12 @@ def rewrite(
         project = choose_encoder(project, OPERATOR, encoder, kind)
     try:
         with progress_bar() as progress:
-            report = rewrite_captions(project, OPERATOR, endpoint=endpoint, now=start, progress=progress)
+            report = rewrite_captions(project, OPERATOR, endpoint=endpoint, now=now(), progress=progress)
     except KeyboardInterrupt:
         if endpoint is None:
             fail("stopped; nothing was changed")
         fail("stopped; the answers so far are kept: run the same command again to continue")
+    say_done(report.done)
     _say(report, seconds(start), endpoint, prices)
     quoted = shlex.quote(str(folder))
     if report.unknown and endpoint is None:  # a model needs no name mapping
@@ -220,7 +222,7 @@ def cast(folder: Dir) -> None:
     """
     from backend.campaign.corpus.captions.name_mapping import propose_cast
 
-    start = now()
+    start = time.monotonic()
     project = open_project(folder)
     with progress_bar() as progress:
         report = propose_cast(project, OPERATOR, progress=progress)
@@ -289,7 +291,7 @@ def queries(
     from backend.campaign.review.status import next_step
     from backend.campaign.selection.queries.drawing import draw_queries, queries_csv
 
-    start = now()
+    start = time.monotonic()
     drawing = val is not None or test is not None
     if write is not None:
         if drawing or own or dry_run or undo:
@@ -300,7 +302,7 @@ def queries(
     if undo:
         if drawing or own or dry_run:
             raise typer.BadParameter("undo first, then draw in another command", param_hint="--undo")
-        gone = take_back_queries(open_project(folder), OPERATOR, now=start)
+        gone = take_back_queries(open_project(folder), OPERATOR, now=now())
         queries_removed = counted(gone.queries, "query", "queries")
         say(f"Removed {queries_removed}, {counted(gone.candidates, 'candidate')} and {counted(gone.pairs, 'pair')}.")
         return
@@ -323,7 +325,7 @@ def queries(
         show_of=show_of,
         repeats=repeats,
         dry_run=dry_run,
-        now=start,
+        now=now(),
     )
     if dry_run:
         say("Nothing was written. The first queries would be:")

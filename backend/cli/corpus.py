@@ -1,5 +1,6 @@
 """Commands for a corpus: `reelrank import` and `reelrank stats`."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_if_given, whole
-from backend.cli.output import end_with_json, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import end_with_json, now, progress_bar, say, say_done, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, print_problems
 from backend.core.addresses import place_of
@@ -65,7 +66,7 @@ def import_(
     """
     from backend.campaign.monitoring.videos.check import import_corpus
 
-    start = now()
+    start = time.monotonic()
     known_format(format_)
     called = read_columns(columns) if columns else {}
     project = open_project(whole(folder, cluster))
@@ -82,9 +83,10 @@ def import_(
             decode=decode,
             where=where_if_given(jobs, cluster),
             dry_run=dry_run,
-            now=start,
+            now=now(),
             progress=progress,
         )
+    say_done(report.done)
     detected = "" if format_ else ", detected from its content"
     say(f"{file.name}: format {report.format}{detected} ({seconds(start)}).\n")
     new = report.videos, report.moments, report.captions

@@ -1,5 +1,6 @@
 """Commands for judgements: `reelrank agreement`, `import-judgements` and `consensus`."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -208,10 +209,10 @@ def import_judgements(
     """
     from backend.campaign.release.earlier import importing
 
-    start = now()
+    start = time.monotonic()
     project = open_project(folder)
     with progress_bar() as progress:
-        report = importing.import_judgements(project, raw, pairs, now=start, progress=progress)
+        report = importing.import_judgements(project, raw, pairs, now=now(), progress=progress)
     if json:
         end_with_json(report)
     rows, workers = counted(report.rows, "row"), counted(report.workers, "worker")

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,7 +14,19 @@ from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, typed, where_if_given, whole
-from backend.cli.output import counted, end_with_json, fail, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.output import (
+    counted,
+    end_with_json,
+    fail,
+    now,
+    progress_bar,
+    save,
+    say,
+    say_done,
+    seconds,
+    table,
+    tell_written,
+)
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.core.errors import Problem
@@ -69,7 +82,7 @@ def moments(
     from backend.campaign.monitoring.videos.check import register_videos
     from backend.campaign.review.status import status_counts
 
-    start = now()
+    start = time.monotonic()
     if only and own is None:
         raise typer.BadParameter("needs a file: add --from FILE", param_hint="--only")
     windows = ByWindows(tuple(lengths), stride)
@@ -85,15 +98,17 @@ def moments(
                 fps=frame_rate(frames_per_s),
                 decode=decode,
                 where=where_if_given(jobs, cluster),
-                now=start,
+                now=now(),
                 progress=progress,
             )
         again = f", {len(added.videos) - added.new:,} were there already" if len(added.videos) > added.new else ""
+        say_done("" if as_json else added.done)
         done.append(f"{counted(added.new, 'video')} added from {videos.name}{again}.")
         done += [f"Damaged: {video.name}: {video.facts.damage}." for video in added.videos if video.facts.damage]
         problems += added.problems
     if own is not None:
-        own_report = take_moments(project, OPERATOR, own, only=only, now=start)
+        own_report = take_moments(project, OPERATOR, own, only=only, now=now())
+        say_done("" if as_json else own_report.done)
         done.append(
             f"{own.name}: {counted(own_report.moments, 'moment')}, {own_report.new:,} of them new."
             f"{_removal_words(own_report.gone, own_report.stayed)}"
@@ -102,8 +117,9 @@ def moments(
         options = ByShots(shortest, longest) if how == "shots" else windows
         with progress_bar() as progress:
             report = propose_moments(
-                project, OPERATOR, options, where=where_if_given(jobs, cluster), now=start, progress=progress
+                project, OPERATOR, options, where=where_if_given(jobs, cluster), now=now(), progress=progress
             )
+        say_done("" if as_json else report.done)
         shots = f" from {counted(report.shots, 'shot')}" if how == "shots" else ""
         done.append(
             f"{counted(report.moments, 'moment')} by {how}{shots} of {counted(report.videos, 'video')}, "

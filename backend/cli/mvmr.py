@@ -3,6 +3,7 @@
 `pools.py` has `build` and `calibrate`, and `mvmr_stats.py` has `stats`.
 """
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,7 +92,7 @@ def negatives(
     """
     from backend.campaign.selection.pools.negatives import write_negatives
 
-    start = now()
+    start = time.monotonic()
     known_format(format_)
     with progress_bar() as progress:
         report = write_negatives(
@@ -152,7 +153,7 @@ def check(
     """
     from backend.campaign.selection.pools.checking import make_pool_check
 
-    start = now()
+    start = time.monotonic()
     if negatives != "all" and not (negatives.isascii() and negatives.isdecimal()):
         raise typer.BadParameter(f"{negatives!r} is not a number from 0 on, or all", param_hint="--negatives")
     with progress_bar() as progress:
@@ -165,7 +166,7 @@ def check(
             seed=seed,
             encoder=encoder,
             kind=kind,
-            now=start,
+            now=now(),
             progress=progress,
         )
     say(

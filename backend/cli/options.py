@@ -8,6 +8,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from backend.campaign.setup.project.places import remove_leftovers
+from backend.cli.output import tell_freed
 from backend.core.addresses import Place
 from backend.core.where import Where
 
@@ -71,7 +73,13 @@ def typed(text: str) -> Any:
     return (text,)
 
 
-Dir = Annotated[Path, argument("DIR", "The project folder.")]
+def _tidied(folder: Path) -> Path:
+    remove_leftovers(folder)
+    tell_freed()
+    return folder
+
+
+Dir = Annotated[Path, argument("DIR", "The project folder.", callback=_tidied)]
 Json = Annotated[bool, option("--json", "Print JSON and nothing else.")]
 FirstDay = Annotated[str | None, option("--from DAY", "First day, such as 2026-03-01.")]
 LastDay = Annotated[str | None, option("--to DAY", "Last day (included).")]

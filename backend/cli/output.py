@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TextIO, cast
 import msgspec
 import typer
 
+from backend.core.leftovers import freed
 from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.text_files import visible
@@ -25,7 +26,7 @@ def json_text(value: object) -> str:
 
 
 def now() -> float:
-    """Return the time in seconds since 1970; commands use no other clock."""
+    """Return the time in seconds since 1970. It may jump, so `seconds` does not use it."""
     return time.time()
 
 
@@ -82,6 +83,12 @@ def machine_output() -> TextIO:
 def say(text: str) -> None:
     """Print a message on standard output."""
     sys.stdout.write(text + "\n")
+
+
+def say_done(done: str) -> None:
+    """Print that the same was done before (`backend.store.events.done_before`), unless `done` is empty."""
+    if done:
+        say(done)
 
 
 def say_each(sentence: str, values: Iterable[object]) -> None:
@@ -210,6 +217,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
     Console(file=as_is(sys.stdout), markup=False, highlight=False, soft_wrap=True, width=width).print(grid)
 
 
+def tell_freed() -> None:
+    """Print on standard error how much was removed of what killed processes had left, if anything was."""
+    if freed.number:
+        what = counted(freed.number, "unfinished file or folder", "unfinished files and folders")
+        sys.stderr.write(f"Removed {what} of killed commands: {freed.size / 1e6:.1f} MB freed.\n")
+        freed.number = freed.size = 0
+
+
 def seconds(start: float) -> str:
-    """Return the time since `start`, which `now` returned, as text such as `3.2 s`."""
-    return f"{now() - start:.1f} s"
+    """Return the time since `start`, which `time.monotonic` returned, as text such as `3.2 s`."""
+    return f"{time.monotonic() - start:.1f} s"

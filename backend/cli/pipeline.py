@@ -1,6 +1,7 @@
 """Commands that begin and end a campaign: `reelrank init`, `export` and `pseudo-train`."""
 
 import shlex
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -107,7 +108,7 @@ def export(
     """
     from backend.campaign.release.export.freezing import export_release
 
-    start = now()
+    start = time.monotonic()
     options = ReleaseOptions(adjudicated, unfinished, with_published)
     if format_ != "tvr-ranking":
         if name is not None or notes:
@@ -119,7 +120,7 @@ def export(
     with progress_bar() as progress:
         project = open_project(folder)
         report = export_release(
-            project, OPERATOR, out, options, name=name, notes=notes, keep=keep, now=start, progress=progress
+            project, OPERATOR, out, options, name=name, notes=notes, keep=keep, now=now(), progress=progress
         )
     where = f", kept in {report.kept}" if report.kept else ""
     more = [f"Release {report.name}{', which was made before' if report.again else ''}{where}."]
@@ -131,7 +132,7 @@ def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, th
     """Write a release in a format for other programs, and print what was written."""
     from backend.campaign.release.export.exporting import export_form
 
-    start = now()
+    start = time.monotonic()
     with progress_bar() as progress:
         project = open_project(folder)
         report = export_form(project, OPERATOR, out, form, options, threshold=threshold, progress=progress)

@@ -1,5 +1,6 @@
 """Commands that make pools: `reelrank mvmr build` and `calibrate`."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -84,7 +85,7 @@ def build(
     """
     from backend.campaign.selection.pools.corpora import build_pools, build_pools_from_file, has_video_files
 
-    start = now()
+    start = time.monotonic()
     known_format(format_)
     if thresholds and (t_pos is not None or t_neg is not None):
         raise typer.BadParameter("does not go with --t-pos and --t-neg: use either", param_hint="--thresholds")
@@ -120,7 +121,7 @@ def build(
                 thresholds=thresholds,
                 looks=looks,
                 where=where(jobs, cluster, usual=1),
-                now=start,
+                now=now(),
                 progress=progress,
             )
         else:
@@ -139,7 +140,7 @@ def build(
                 types=frozenset(types) if types else None,
                 columns=read_columns(columns) if columns else None,
                 where=where(jobs, cluster, usual=1),
-                now=start,
+                now=now(),
                 progress=progress,
             )
     _tell(report, options, out, start)
@@ -209,7 +210,7 @@ def calibrate(
     """
     from backend.campaign.selection.pools.calibrating import calibrate_thresholds
 
-    start = now()
+    start = time.monotonic()
     with progress_bar() as progress:
         result = calibrate_thresholds(
             labelled,

@@ -1,5 +1,6 @@
 """Commands for a whole project: `reelrank status`, `doctor`, `backup`, `restore`, `migrate` and `move`."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
-from backend.cli.output import counted, end_with_json, json_text, now, save, say, seconds, table, tell_written
+from backend.cli.output import counted, end_with_json, first_of, json_text, now, save, say, seconds, table, tell_written
 from backend.core.days import end_of_day, instant, start_of_day
 from backend.core.events import EventGroup
 
@@ -97,6 +98,9 @@ def doctor(
     repair: Annotated[
         bool, option("--repair", "Rebuild consensus and agenda if they are wrong, and remove orphaned clips.")
     ] = False,
+    remove_copies: Annotated[
+        int | None, option("--remove-copies DAYS", "Delete replaced databases (before-...) that are this old.", min=0)
+    ] = None,
 ) -> None:
     """Check that a project is consistent, or repair it.
 
@@ -105,10 +109,14 @@ def doctor(
 
     Example: reelrank doctor my-project
     """
-    from backend.campaign.doctor import examination
+    from backend.campaign.doctor import database, examination
 
-    start = now()
-    report = examination.doctor(open_project(folder), now=start, repair=repair)
+    start = time.monotonic()
+    if remove_copies is not None:
+        old = database.remove_former_databases(folder, days=remove_copies, now=now())
+        if not json:
+            say(f"Removed {counted(len(old), 'replaced database')} ({sum(copy.megabytes for copy in old):.1f} MB).")
+    report = examination.doctor(open_project(folder), now=now(), repair=repair)
     if json:
         checked = {"well": report.well, "checks": report.checks, "findings": report.findings}
         say(json_text({**checked, "predicted_clips": report.predicted_clips}))
@@ -141,6 +149,7 @@ def show(
 
     Example: reelrank status my-project
     """
+    from backend.campaign.doctor.database import former_databases
     from backend.campaign.review.status import status_counts
 
     counts = status_counts(open_project(folder), OPERATOR)
@@ -154,6 +163,13 @@ def show(
         say(f"Encoder: {counts['encoder'] or 'none yet'}\nVersion of the database: {counts['schema']}")
     if counts["simulated"]:
         say(f"{counts['simulated']:,} of the judgements are SIMULATED.")
+    if kept := former_databases(folder):
+        size = sum(copy.megabytes for copy in kept)
+        say(
+            f"{counted(len(kept), 'replaced database is', 'replaced databases are')} kept, {size:.1f} MB: "
+            f"{first_of([copy.file.name for copy in kept], 3)}. `reelrank doctor {folder} --remove-copies 30` "
+            "deletes those that are 30 days old."
+        )
 
 
 _STAGES = {"moments_from": "moments", "batches": "queries"}

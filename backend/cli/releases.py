@@ -1,5 +1,6 @@
 """Commands for releases: `reelrank releases`, `validate`, `diff` and `import-release`."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,7 +52,7 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
     """
     from backend.campaign.release.export.validating import validate_release
 
-    start = now()
+    start = time.monotonic()
     with progress_bar() as progress:
         report = validate_release(release, progress=progress)
     if json:
@@ -86,9 +87,9 @@ def import_release(
     """
     from backend.campaign.release.export import importing
 
-    start = now()
+    start = time.monotonic()
     with progress_bar() as progress:
-        report = importing.import_release(release, folder, encoder=encoder, kind=kind, now=start, progress=progress)
+        report = importing.import_release(release, folder, encoder=encoder, kind=kind, now=now(), progress=progress)
     if json:
         end_with_json(report)
     splits = ", ".join(f"{count:,} {split}" for split, count in report.queries.items())

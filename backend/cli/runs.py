@@ -1,5 +1,6 @@
 """Commands for runs: `reelrank truths`, `runs` and `match-run`."""
 
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -169,7 +170,7 @@ def match_run(
     """
     from backend.scoring import trec
 
-    start = now()
+    start = time.monotonic()
     for place in (out, qrels):
         if place is not None and place.exists():
             raise typer.BadParameter(f"{place} exists already: name a new file")

@@ -7,6 +7,7 @@ import secrets
 import signal
 import socket
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -61,14 +62,14 @@ def demo(
     if port and not no_serve and not served:
         with_make = "make demo PORT=" if folder == DEMO_FOLDER else ""
         _require_port(host, port, f"reelrank demo {folder} --port", with_make)
-    start = now()
+    start = time.monotonic()
 
     def say_building() -> None:
         say(f"Building the demo project in {folder}.")
         sys.stdout.flush()
 
     with progress_bar() as progress:
-        project = build_demo(folder, judged=judged, now=start, progress=progress, begins=say_building)
+        project = build_demo(folder, judged=judged, now=now(), progress=progress, begins=say_building)
     counts = status_counts(project, OPERATOR)
     say(
         f"Demo project in {folder}: {counts['videos']} videos, {counts['moments']} moments, "

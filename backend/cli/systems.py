@@ -1,5 +1,6 @@
 """Commands for retrieval systems: `reelrank baseline`, `features`, `train` and `predict`."""
 
+import time
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,7 +22,7 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import counted, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import counted, progress_bar, say, say_each, seconds, table
 from backend.systems.learning.systems import SYSTEMS
 
 _WINDOWS_S = typed("4,8,16,32")
@@ -84,7 +85,7 @@ def baseline(
     from backend.systems.baselines import BaselineOptions, fault_of_name
     from backend.systems.model import Windowing
 
-    start = now()
+    start = time.monotonic()
     encoding = where(jobs, cluster, usual=1)
     if fault := fault_of_name(name):
         raise typer.BadParameter(f"{name!r} {fault}", param_hint="NAME")
@@ -149,7 +150,7 @@ def features(
     """
     from backend.campaign.release.board.baselines import write_frame_features
 
-    start = now()
+    start = time.monotonic()
     encoding = where(jobs, cluster, usual=1)
     project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
@@ -208,7 +209,7 @@ def train(
     """
     from backend.systems.learning.trained_models import train_model, train_release
 
-    start = now()
+    start = time.monotonic()
     own: dict[str, object] = {
         "features": features and str(features),
         "subtitles": subtitles and str(subtitles),

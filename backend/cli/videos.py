@@ -1,5 +1,6 @@
 """Commands for videos: `reelrank probe` checks them, `videos remove` removes them, `clips` cuts them."""
 
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -52,7 +53,7 @@ def probe(
     """
     from backend.campaign.monitoring.videos.check import check_videos
 
-    start = now()
+    start = time.monotonic()
     fps = frame_rate(frames_per_s)
     project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
@@ -64,7 +65,7 @@ def probe(
             decode=decode,
             where=where_if_given(jobs, cluster),
             accept=accept or (),
-            now=start,
+            now=now(),
             progress=progress,
         )
     if json:
@@ -168,7 +169,7 @@ def queued(
     """
     from backend.campaign.monitoring.progress.progress import bucket_troubles, cut_clips_as_job
 
-    start = now()
+    start = time.monotonic()
     project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
         report = cut_clips_as_job(
@@ -178,7 +179,7 @@ def queued(
             everything=all_,
             where=where(jobs, cluster),
             progress=steps_of(progress, "Cutting clips"),
-            now=start,
+            now=now(),
         )
     clips = report.clips
     total = clips.there + clips.shared + clips.cut + clips.left + len(clips.failed)

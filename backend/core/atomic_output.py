@@ -1,18 +1,26 @@
 """Write output files and folders atomically, and refuse bad targets up front.
 
 Output is made in a temporary folder beside its target, and moved into place when it is complete. The name of the
-temporary folder begins with `OURS`, so that leftovers can be recognised and removed safely.
+temporary folder tells which process made it, so that the next one to write there removes what a killed one left.
 """
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from filecmp import cmp
 from pathlib import Path
 
-from backend.core.errors import ProjectError, ReelRankError
+from backend.core.days import done_at
+from backend.core.errors import AlreadyDone, ProjectError, ReelRankError
+from backend.core.leftovers import remove_leftovers, temporary_prefix
 
-OURS = ".reelrank-"
-"""The beginning of the names of temporary folders; a leftover one comes from a process that was killed."""
+
+def has_file(folder: Path, name: str) -> bool:
+    """Return whether a folder that was named has a file of this name; False if nothing can be there."""
+    with suppress(OSError):  # too long a name
+        return (folder / name).is_file()
+    return False
 
 
 def require_new_folder(out: Path) -> None:
@@ -21,6 +29,7 @@ def require_new_folder(out: Path) -> None:
     Raises:
         ProjectError: something else exists there, or nothing can be made there.
     """
+    remove_leftovers([out.resolve().parent])
     with _explained_errors(out):
         place = out.resolve()
         if place == Path.cwd():
@@ -45,6 +54,7 @@ def require_new_file(out: Path) -> None:
     Raises:
         ProjectError: something exists there, or nothing can be made there.
     """
+    remove_leftovers([out.resolve().parent])
     with _explained_errors(out):
         if out.exists():
             raise ProjectError.said("{out} exists already: ReelRank never overwrites, name another", out=out)
@@ -62,25 +72,34 @@ def require_room(out: Path) -> None:
     nearest = next(folder for folder in out.resolve().parents if folder.exists())
     if not nearest.is_dir():
         raise ProjectError.said("{out} cannot be written: {nearest} is not a folder", out=out, nearest=nearest)
-    with _explained_errors(nearest), tempfile.TemporaryDirectory(prefix=OURS, dir=nearest):
+    remove_leftovers([nearest])
+    with _explained_errors(nearest), tempfile.TemporaryDirectory(prefix=temporary_prefix(), dir=nearest):
         pass
 
 
 @contextmanager
 def own_folder(place: Path) -> Iterator[Path]:
-    """Provide a temporary folder beside `place`, on the same disk, and remove it with its content afterwards."""
-    with tempfile.TemporaryDirectory(prefix=OURS, dir=place.parent) as temporary:
+    """Provide a temporary folder beside `place`, on the same disk, and remove it with its content afterwards.
+
+    First those that killed processes left there are removed.
+    """
+    remove_leftovers([place.parent])
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix(), dir=place.parent) as temporary:
         yield Path(temporary)
 
 
 @contextmanager
-def new_folder(out: Path) -> Iterator[Path]:
+def new_folder(out: Path, *, unless_has: str = "") -> Iterator[Path]:
     """Provide a folder to fill, which becomes `out` at the end; after an error nothing is left of it.
+
+    With `unless_has`, the name of a file, an `out` that has this file is refused at the end instead of the beginning,
+    so that the caller can compare it by `refuse_if_same`.
 
     Raises:
         ProjectError: see `require_new_folder`; or writing failed.
     """
-    require_new_folder(out)
+    if not (unless_has and has_file(out, unless_has)):
+        require_new_folder(out)
     with _explained_errors(out):
         place = out.resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -88,9 +107,25 @@ def new_folder(out: Path) -> Iterator[Path]:
             part = temporary / "part"  # unlike the temporary folder it gets the permissions that folders have here
             part.mkdir()
             yield part
+            require_new_folder(out)
             if place.exists():
                 place.rmdir()
             part.rename(place)
+
+
+def refuse_if_same(part: Path, out: Path) -> None:
+    """Check whether a folder has all files of another, byte for byte, so that there is nothing left to write.
+
+    Args:
+        part: the folder with the files that are to be written.
+        out: the folder that they are to be written to; it may be missing.
+
+    Raises:
+        AlreadyDone: it has; the message says when the last of them was written.
+    """
+    names = [file.relative_to(part) for file in part.rglob("*") if file.is_file()]
+    if all((out / name).is_file() and cmp(part / name, out / name, shallow=False) for name in names):
+        raise AlreadyDone(done_at(max((out / name).stat().st_mtime for name in names), None, time.time()))
 
 
 @contextmanager
@@ -108,15 +143,6 @@ def new_files(folder: Path) -> Iterator[Path]:
             yield temporary
             for part in sorted(temporary.iterdir()):
                 part.replace(folder / part.name)
-
-
-def last_written(own: Path) -> float:
-    """Return when a temporary folder was last written to, in seconds since 1970, skipping files removed meanwhile."""
-    newest = 0.0
-    for path in (own, *own.rglob("*")):
-        with suppress(FileNotFoundError):
-            newest = max(newest, path.lstat().st_mtime)
-    return newest
 
 
 @contextmanager

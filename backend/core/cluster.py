@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from backend import __version__
 from backend.core.errors import ClusterUnavailable
+from backend.core.leftovers import OURS, temporary_prefix
 from backend.core.where import WorkerDied
 
 Unit = TypeVar("Unit")
@@ -29,7 +30,6 @@ WITHOUT_WORKER_S = 60.0
 FETCH_S = 60.0
 """Seconds to wait for a result. Some megabytes arrive sooner."""
 _POLL_S = 1.0
-_MARK = ".reelrank-"
 
 _seen: set[str] = set()
 """Keys of the work that this process, a worker, has been checked for."""
@@ -210,7 +210,7 @@ def _requirements(marks: ExitStack, sees: Collection[Path], fills: Collection[Pa
                 f"{path} means a different place on each machine of a cluster: give its whole path"
             )
     for path in dict.fromkeys(fills):
-        yield marks.enter_context(NamedTemporaryFile(dir=path, prefix=_MARK)).name, 0  # noqa: SIM115
+        yield marks.enter_context(NamedTemporaryFile(dir=path, prefix=temporary_prefix())).name, 0  # noqa: SIM115
     for path in dict.fromkeys(sees):
         if path.exists():  # a missing file is reported by the unit that needs it
             yield str(path), None if path.is_dir() else path.stat().st_size
@@ -226,7 +226,7 @@ def _shortcoming(version: str, requirements: Collection[Requirement]) -> str:
         except OSError:
             size_here = -1
         if size_here < 0 or (size is not None and size_here != size):
-            folder = str(Path(path).parent) if Path(path).name.startswith(_MARK) else path
+            folder = str(Path(path).parent) if Path(path).name.startswith(OURS) else path
             return (
                 f"does not see {folder} as this machine does: share the folders of a project and of its videos "
                 "with all machines, at the same paths"

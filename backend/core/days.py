@@ -73,6 +73,18 @@ def instant(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
+def lasts(since: float, length_s: float, *, now: float) -> bool:
+    """Return whether something that began at `since` (seconds since 1970) and lasts `length_s` seconds goes on.
+
+    If it begins later than `length_s` from now, the clock was set back, and it is over: nothing lasts longer than twice
+    its length.
+
+    >>> [lasts(1_000.0, 60, now=now) for now in (900.0, 950.0, 1_060.0, 1_061.0)]
+    [False, True, True, False]
+    """
+    return abs(now - since) <= length_s
+
+
 def _date(at: float) -> date:
     return datetime.fromtimestamp(at).date()
 
@@ -89,3 +101,20 @@ def ago(seconds: float) -> str:
     if hours > 0:
         return said_n("{n} hour ago", "{n} hours ago", hours)
     return said_n("{n} minute ago", "{n} minutes ago", minutes) if minutes > 0 else said("just now")
+
+
+def done_at(at: float, by: str | None, now: float) -> str:
+    """Say that an act was done at an instant (seconds since 1970, shown in UTC), by a person; None is a command.
+
+    >>> done_at(52_320, "Ana", now=60_000)
+    'This was done at 14:32 UTC by Ana: nothing is left to do.'
+    >>> done_at(52_320, None, now=100_000)
+    'This was done on 1970-01-01 at 14:32 UTC by the command line: nothing is left to do.'
+    """
+    then, who = datetime.fromtimestamp(at, UTC), by or said("the command line", _context="by")
+    if then.date() == datetime.fromtimestamp(now, UTC).date():
+        return said("This was done at {time} UTC by {who}: nothing is left to do.", time=f"{then:%H:%M}", who=who)
+    return said(
+        "This was done on {day} at {time} UTC by {who}: nothing is left to do.",
+        **{"day": then.date().isoformat(), "time": f"{then:%H:%M}", "who": who},
+    )

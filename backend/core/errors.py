@@ -62,6 +62,13 @@ class ProjectError(ReelRankError):
     """The project folder is not in the state that a command needs."""
 
 
+class AlreadyDone(ProjectError):
+    """Exactly what was asked for is there already, such as after a killed command; the text says who did it and when.
+
+    Commands print it and end with the exit code 0.
+    """
+
+
 class SchemaOutOfDate(ProjectError):
     """The database is older (run `reelrank migrate`) or newer (update ReelRank) than this code."""
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.core.file_system import make_private, make_private_folder
+from backend.core.leftovers import part_of
 from backend.core.parallel import each_unit
 from backend.core.progress import Steps
 from backend.core.where import where_of
@@ -133,7 +134,7 @@ def _write(place: Path, records: npt.NDArray[Any]) -> None:
 def keep_array(path: Path, array: npt.NDArray[Any]) -> None:
     """Write an array to a `.npy` file atomically."""
     make_private_folder(path.parent)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    unfinished = part_of(path)
     try:
         with unfinished.open("wb") as stream:
             np.save(stream, array, allow_pickle=False)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from backend.core.errors import StorageUnavailable, VideoUnreadable
 from backend.core.file_system import make_private, make_private_folder
+from backend.core.leftovers import part_of
 from backend.core.messages import from_stored, joined, said, to_stored
-from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
+from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob
 from backend.media.remote import explain_errors, store_at
 
 if TYPE_CHECKING:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from backend.core.days import lasts
 from backend.core.errors import NoRoom
 from backend.core.file_system import make_private, make_private_folder
+from backend.core.leftovers import PART, abandoned, part_of
 from backend.core.locking import locked
 from backend.media import clip_bucket
 from backend.media.cut import cut
@@ -24,7 +26,6 @@ from backend.media.jobs import (
     cached,
     held_bytes,
     is_cut,
-    part_of,
 )
 from backend.media.limits import within_bounds
 from backend.media.probe import require_unchanged
@@ -119,22 +120,23 @@ def _picture(job: ClipJob) -> bytes:
 def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = None) -> int:
     """Remove clips, least recently used first, until the folder holds at most `max_bytes`; return the bytes removed.
 
-    Never removed: `newest`, and clips used within `SAFE_AGE_S`. Unfinished files of killed processes are removed once
-    they are older than `SAFE_AGE_S`.
+    Never removed: `newest`, and clips used within `SAFE_AGE_S`. Times further ahead than that are from before the clock
+    was set back. Unfinished files of killed processes are removed; if the process cannot be known, once they are older
+    than `SAFE_AGE_S`.
     """
     clips: list[tuple[float, int, Path]] = []
     freed = 0
     for path, stat in cached(cache):
         if path.name.endswith(FINISHED):
             clips.append((stat.st_mtime, stat.st_size, path))
-        elif path.suffix == ".part" and stat.st_mtime < now - SAFE_AGE_S:
+        elif path.suffix == PART and abandoned(path, now, SAFE_AGE_S):
             path.unlink(missing_ok=True)
             freed += stat.st_size
     total = sum(size for _, size, _ in clips)
     for used, size, path in sorted(clips):
-        if total <= max_bytes or used > now - SAFE_AGE_S:
+        if total <= max_bytes:
             break
-        if path != newest:
+        if path != newest and not lasts(used, SAFE_AGE_S, now=now):
             path.unlink(missing_ok=True)
             total -= size
             freed += size

@@ -16,6 +16,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.core.errors import InputError, VideoUnreadable
+from backend.core.leftovers import part_of
 from backend.core.messages import said
 from backend.media.decode import (
     FrameSpan,
@@ -29,7 +30,7 @@ from backend.media.decode import (
     time_of,
 )
 from backend.media.encode import ClipWriter, PictureConverter
-from backend.media.jobs import Profile, part_of
+from backend.media.jobs import Profile
 from backend.media.sound import sound_between
 from backend.media.sources import Source
 

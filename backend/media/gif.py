@@ -13,11 +13,11 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.core.errors import VideoUnreadable
+from backend.core.leftovers import part_of
 from backend.core.messages import said
 from backend.media.cut import CutReport, require_span, warnings, why_empty
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.encode import PictureConverter
-from backend.media.jobs import part_of
 from backend.media.sources import Source
 
 HEIGHT_PX = 360

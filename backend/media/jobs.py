@@ -5,7 +5,6 @@ Pictures of a moment (storyboard, thumbnail, GIF) are stored beside its clip, an
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -232,11 +231,6 @@ def is_cut(job: ClipJob, at: float | None = None) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def part_of(out: Path) -> Path:
-    """Return a temporary name for an unfinished file, unique to this process and thread."""
-    return out.with_name(f"{out.name}.{os.getpid()}.{threading.get_ident()}.part")
 
 
 def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:

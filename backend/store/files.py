@@ -6,6 +6,7 @@ so it does not reveal the secret of its original. Only a move of the project to 
 secret.
 """
 
+import hashlib
 import os
 import secrets
 import sqlite3
@@ -13,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import msgspec
+
 from backend.core.atomic_output import own_folder
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.file_system import make_private_file
-from backend.store.engine import Database
+from backend.store.engine import Connection, Database, SqliteDatabase
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")
@@ -34,9 +37,7 @@ def atomic_file(target: Path) -> Iterator[Path]:
         raise ProjectError.said(
             "{target} cannot be written: {parent} is not a folder", target=target, parent=target.parent
         )
-    with _explain_errors(target), own_folder(target) as own:
-        part = own / target.name
-        make_private_file(part)
+    with part_file(target) as part:
         yield part
         sync(part)
         part.replace(target)
@@ -45,19 +46,14 @@ def atomic_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
-    """Provide a temporary file beside a database for a `with` block, and delete the file afterwards.
+    """Provide a temporary file on the disk of a database for a `with` block, and delete the file afterwards.
 
-    If the block renamed the file, nothing is deleted. The file's name is always the same. So the next call deletes a
-    file that a killed command left behind.
+    If the block renamed the file, nothing is deleted.
     """
-    part = path.with_name(path.name + ".part")
-    _remove(part)
-    try:
-        with _explain_errors(part):
-            make_private_file(part)
-            yield part
-    finally:
-        _remove(part)
+    with _explain_errors(path), own_folder(path) as own:
+        part = own / path.name
+        make_private_file(part)
+        yield part
 
 
 @contextmanager
@@ -104,6 +100,24 @@ def damage_of(path: Path) -> str | None:
         return damage(connection)
 
 
+def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
+    """Return (number of rows, digest of all rows) for each table of `schema`, to compare two databases.
+
+    The digest is the sum of the rows' hashes modulo 2**128, so the order of rows does not matter.
+    """
+    digests_by_table = {}
+    for name in schema.table_names():
+        if name.startswith("sqlite_"):
+            continue
+        columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)
+        rows, total = 0, 0
+        for row in connection.execute(f'SELECT {columns} FROM "{name}"'):
+            digest = hashlib.blake2b(msgspec.json.encode(list(row)), digest_size=16).digest()
+            rows, total = rows + 1, (total + int.from_bytes(digest, "big")) % (1 << 128)
+        digests_by_table[name] = (rows, total)
+    return digests_by_table
+
+
 def free(path: Path) -> Path:
     """Return this path if nothing is there, or else a numbered variant, so that nothing is overwritten."""
     number, free = 1, path
@@ -120,11 +134,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _remove(part: Path) -> None:
-    for end in ("", *COMPANIONS):
-        part.with_name(part.name + end).unlink(missing_ok=True)
 
 
 SECRET_TABLE = "campaign_secret"

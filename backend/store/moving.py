@@ -4,21 +4,17 @@ If any row differs, the move is undone. Nobody may have the database open meanwh
 another name, and tables in PostgreSQL stay as they are.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
-from backend.core.errors import ProjectError, StoreUnavailable
+from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.messages import said
 from backend.store import creating, postgresql, upkeep
-from backend.store.definitions import table_names
-from backend.store.engine import Connection, SqliteDatabase
-from backend.store.files import atomic_file, copy, damage_of, fold, free, part_file, remove_secrets
+from backend.store.engine import SqliteDatabase
+from backend.store.files import atomic_file, copy, damage_of, digests, fold, free, part_file, remove_secrets
 from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
@@ -48,8 +44,6 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
     present = upkeep.alone(path)
     if present is None:
         raise damaged(path, "SQLite cannot read it")
-    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
-    old_file = free(path.with_name(f"{path.stem}.before-move-{moment}.db"))
     with closing(present), part_file(path) as part:
         copy(present, part)
         if wrong := damage_of(part):
@@ -65,12 +59,45 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
                     advice=WITHOUT_NUL,
                 )
             expected = digests(source.conn, source)
-            store = creating.create_from(address, source, lambda moved: _compare(expected, digests(moved, source)))
-            store.close()
+            if not _arrived(address, path, source, expected):
+                store = creating.create_from(address, source, lambda moved: _compare(expected, digests(moved, source)))
+                store.close()
         then()
-        path.replace(old_file)
+    return {name: rows for name, (rows, _) in expected.items()}, _put_aside(path, now)
+
+
+def _arrived(address: str, path: Path, source: SqliteDatabase, expected: dict[str, tuple[int, int]]) -> bool:
+    """Return whether a move that was killed has brought all rows there, and nobody has used them since."""
+    try:
+        store = postgresql.open_store(address, path.parent)
+    except ReelRankError:  # no project, or one that `create_from` refuses with the reason
+        return False
+    try:
+        return not store.others() and digests(store.conn, source) == expected
+    finally:
+        store.close()
+
+
+def finish(path: Path, *, now: float) -> tuple[dict[str, int], Path]:
+    """Give the old file its new name after a move that was killed just before; returns what `into_postgresql` does.
+
+    Raises:
+        StoreUnavailable: somebody has the file open, or it is damaged. Nothing changed.
+    """
+    present = upkeep.alone(path)
+    if present is None:
+        raise damaged(path, "SQLite cannot read it")
+    with closing(SqliteDatabase(present, execute_plugins=False)) as source:
+        rows = {name: rows for name, (rows, _) in digests(present, source).items()}
+    return rows, _put_aside(path, now)
+
+
+def _put_aside(path: Path, now: float) -> Path:
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
+    old_file = free(path.with_name(f"{path.stem}.before-move-{moment}.db"))
+    path.replace(old_file)
     remove_secrets(old_file)
-    return {name: rows for name, (rows, _) in expected.items()}, old_file
+    return old_file
 
 
 def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, int]:
@@ -110,22 +137,6 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
     finally:
         store.close()
     return {name: rows for name, (rows, _) in expected.items()}
-
-
-def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
-    """Return (number of rows, digest of all rows) for each table of `schema`, to compare two databases.
-
-    The digest is the sum of the rows' hashes modulo 2**128, so the order of rows does not matter.
-    """
-    digests_by_table = {}
-    for name in table_names(schema):
-        columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)
-        rows, total = 0, 0
-        for row in connection.execute(f'SELECT {columns} FROM "{name}"'):
-            digest = hashlib.blake2b(msgspec.json.encode(list(row)), digest_size=16).digest()
-            rows, total = rows + 1, (total + int.from_bytes(digest, "big")) % (1 << 128)
-        digests_by_table[name] = (rows, total)
-    return digests_by_table
 
 
 def _compare(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:

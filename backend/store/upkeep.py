@@ -5,24 +5,39 @@ one SQLite transaction (`_put`). So after an interruption at any moment the proj
 """
 
 import fcntl
+import json
 import shutil
 import sqlite3
-import stat
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.atomic_output import own_folder
+from backend.core.days import done_at
+from backend.core.errors import AlreadyDone, ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.events import Event, EventGroup
-from backend.core.file_system import make_private
+from backend.core.file_system import make_private, make_private_file
+from backend.core.leftovers import remove_leftovers
 from backend.core.messages import said
 from backend.store import events
 from backend.store.address import DUMP_ENDING
 from backend.store.connection import Store
+from backend.store.copies import companions, keep, keep_file, same_rows
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.files import COMPANIONS, atomic_file, copy, damage_of, fold, free, part_file, remove_secrets, sync
+from backend.store.files import (
+    atomic_file,
+    copy,
+    damage_of,
+    digests,
+    fold,
+    free,
+    part_file,
+    remove_secrets,
+    sync,
+)
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
@@ -69,11 +84,15 @@ def backup(store: Store, target: Path) -> None:
             file, whatever the database engine of the project.
 
     Raises:
+        AlreadyDone: `target` is a backup of the database as it is now.
         ProjectError: `target` exists already (a backup never overwrites) or cannot be written. Or the database is
             damaged, or its engine has no dumps. Nothing is left behind.
         StoreUnavailable: the database cannot be reached, or `pg_dump` is not installed.
     """
+    remove_leftovers([target.parent])
     if target.exists():
+        if target.suffix != DUMP_ENDING:
+            _refuse_if_backup(store, target)
         raise ProjectError.said(
             "{target} already exists, and a backup never overwrites a file: choose another name", target=target
         )
@@ -87,27 +106,19 @@ def backup(store: Store, target: Path) -> None:
         remove_secrets(part)
 
 
-@dataclass(frozen=True, slots=True)
-class Backup:
-    """A copy of the database in the project's folder.
-
-    `made_at` is when the file was last written, in seconds since 1970.
-    """
-
-    file: Path
-    made_at: float
-    megabytes: float
-
-
-def backups(folder: Path) -> list[Backup]:
-    """Return the copies in a folder, newest first; none if the folder does not exist. Links are left out."""
-    copies = []
-    for file in (*folder.glob("*.db"), *folder.glob(f"*{DUMP_ENDING}")):
-        with suppress(FileNotFoundError):  # somebody may be deleting files
-            status = file.lstat()
-            if stat.S_ISREG(status.st_mode):  # leads download what is listed: a link could be to any file
-                copies.append(Backup(file, status.st_mtime, status.st_size / 1e6))
-    return sorted(copies, key=lambda backup: (-backup.made_at, backup.file.name))
+def _refuse_if_backup(store: Store, target: Path) -> None:
+    """Raise `AlreadyDone` if a file is a backup of the database as it is now."""
+    with own_folder(target) as own, suppress(sqlite3.Error):
+        part = own / target.name
+        make_private_file(part)
+        store.copy_to(part)
+        remove_secrets(part)
+        with (
+            closing(sqlite3.connect(f"{target.resolve().as_uri()}?mode=ro", uri=True)) as old,
+            closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as new,
+        ):
+            if digests(old, new) == digests(new.conn, new):
+                raise AlreadyDone(done_at(target.stat().st_mtime, None, time.time()))
 
 
 def restore(path: Path, file: Path, *, now: float) -> Restored:
@@ -139,20 +150,46 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
                 make_private(part.with_name(part.name + companion))
         pending = _require_ours(part, file)
         remove_secrets(part)  # a file copied by hand has them, and anybody with that file knows them
-        with closing(sqlite3.connect(part, isolation_level=None)) as new:
-            payload = {"file": file.name, "kept": old_file.name if old_file else None}
-            events.record(SqliteDatabase(new), RESTORED, at=now, actor=None, subject="project", payload=payload)
-            after = _counts(new) or {}
         present = alone(path)
         if present is None:
-            _replace_file(path, part, old_file)
-            return Restored(old_file, None, after, pending)
+            _require_unused(path)
+            kept = keep_file(path, old_file) if old_file else None
+            after = _record_restored(part, file, kept, now)
+            _replace_file(path, part)
+            return Restored(kept, None, after, pending)
         with closing(present):
             before = _counts(present)
-            if old_file:
-                _keep(present, old_file)
+            if (name := _restored_already(present, part, file)) is not None:
+                return Restored(path.with_name(name) if name else None, before, before or {}, pending)
+            kept = keep(present, old_file) if old_file else None
+            after = _record_restored(part, file, kept, now)
             _put(part, present)
-    return Restored(old_file, before, after, pending)
+    return Restored(kept, before, after, pending)
+
+
+def _restored_already(present: sqlite3.Connection, part: Path, file: Path) -> str | None:
+    """Return the name of the kept former state if `file` was restored and nothing has changed since, or else None.
+
+    So a command that was killed after its work and is run again keeps no second copy. "" means that none was kept.
+    """
+    try:
+        last = present.execute(
+            "SELECT payload FROM event WHERE kind = ? ORDER BY event_id DESC LIMIT 1", [RESTORED.kind]
+        ).fetchone()
+        payload = json.loads(last[0]) if last else {}
+        if payload.get("file") != file.name or not same_rows(present, part, but_events=RESTORED.kind):
+            return None
+        return payload["kept"] or ""
+    except READ_ERRORS:
+        return None
+
+
+def _record_restored(part: Path, file: Path, kept: Path | None, now: float) -> dict[str, int]:
+    """Write into the new state what it was restored from; return its counts."""
+    with closing(sqlite3.connect(part, isolation_level=None)) as new:
+        payload = {"file": file.name, "kept": kept.name if kept else None}
+        events.record(SqliteDatabase(new), RESTORED, at=now, actor=None, subject="project", payload=payload)
+        return _counts(new) or {}
 
 
 def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str], Path | None]:
@@ -190,7 +227,7 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
     with closing(present), part_file(path) as part:
         if wrong := damage(present):
             raise damaged(path, wrong)
-        _keep(present, old_file)
+        old_file = keep(present, old_file)
         copy(present, part)
         _upgrade(part, derive)
         _put(part, present)
@@ -210,17 +247,6 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
     finally:
         store.close()
     fold(part)
-
-
-def _keep(present: sqlite3.Connection, old_file: Path) -> None:
-    """Copy the present database to `old_file`, byte for byte if it is damaged.
-
-    If it is intact, the copy has neither the campaign's secret nor tokens, which a copy of the project must not share.
-    """
-    with atomic_file(old_file) as part:
-        copy(present, part)
-        if not damage_of(part):
-            remove_secrets(part)
 
 
 def _put(part: Path, present: sqlite3.Connection) -> None:
@@ -262,20 +288,15 @@ def alone(path: Path) -> sqlite3.Connection | None:
     return connection
 
 
-def _replace_file(path: Path, part: Path, old_file: Path | None) -> None:
-    """Replace an unreadable database file by `part`.
-
-    The old file is first copied to `old_file`, unless that is None.
-    """
-    companions = [path.with_name(path.name + end) for end in COMPANIONS]
-    if _in_use_by_lock(path, *_SHARED_LOCKS) or _in_use_by_lock(companions[1], *_SHM_IN_USE):
+def _require_unused(path: Path) -> None:
+    if _in_use_by_lock(path, *_SHARED_LOCKS) or _in_use_by_lock(companions(path)[1], *_SHM_IN_USE):
         raise _in_use(path)
-    if old_file:
-        for file in (path, *companions):
-            if file.exists():
-                with atomic_file(old_file.with_name(old_file.name + file.name.removeprefix(path.name))) as copied:
-                    shutil.copyfile(file, copied)
-    for file in companions:
+
+
+def _replace_file(path: Path, part: Path) -> None:
+    """Replace an unreadable database file by `part`."""
+    _require_unused(path)
+    for file in companions(path):
         file.unlink(missing_ok=True)  # first, or SQLite would apply them to the new file
     sync(part)
     part.replace(path)

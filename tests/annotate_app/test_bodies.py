@@ -113,7 +113,7 @@ def test_a_persons_requests_wait_for_each_other_and_for_nobody_elses() -> None:
     order: list[str] = []
 
     async def one(mine: Turns, who: int, name: str) -> None:
-        async with mine.of(AnnotatorId(who), 1, now=0.0):
+        async with mine.of(AnnotatorId(who), 1):
             order.append(f"{name} begins")
             await anyio.sleep(0.01)
             order.append(f"{name} ends")
@@ -225,7 +225,7 @@ def test_many_events_wait_for_many_events_and_for_nothing_else() -> None:
     async def one(mine: Turns, who: int, events: int) -> None:
         nonlocal most
         many = events > answers.FEW_EVENTS
-        async with mine.of(AnnotatorId(who), events, now=0.0):
+        async with mine.of(AnnotatorId(who), events):
             for some in answers.parts(range(events)):
                 async with mine.part(AnnotatorId(who), len(some), of_many=many):
                     begun.add(who)
@@ -253,7 +253,7 @@ def test_somebody_at_work_waits_for_nobody_who_floods(many: bool) -> None:
     async def flooding(mine: Turns, who: int) -> None:
         nonlocal begun
         while not over:
-            async with mine.of(AnnotatorId(who), 0, now=0.0), mine.part(AnnotatorId(who), 5, of_many=many):
+            async with mine.of(AnnotatorId(who), 0), mine.part(AnnotatorId(who), 5, of_many=many):
                 begun += 1
                 await anyio.sleep(0)
 
@@ -293,7 +293,7 @@ def test_who_hands_in_many_comes_to_an_end_however_busy_others_are() -> None:
         mine = Turns(lambda: 0.0)
         others = [asyncio.create_task(busy(mine, who)) for who in range(10)]
         await anyio.sleep(0)
-        async with mine.of(AnnotatorId(99), 50, now=0.0):
+        async with mine.of(AnnotatorId(99), 50):
             for _ in answers.parts(range(50)):
                 before = begun
                 async with mine.part(AnnotatorId(99), answers.PART_EVENTS, of_many=True):
@@ -314,7 +314,7 @@ def test_fifty_people_who_hand_in_at_once_are_all_served_as_they_came(monkeypatc
 
     async def one(mine: Turns, who: int) -> None:
         events = 1 + 49 * (who % 10 == 0)
-        async with mine.of(AnnotatorId(who), events, now=0.0):
+        async with mine.of(AnnotatorId(who), events):
             for some in answers.parts(range(events)):
                 async with mine.part(AnnotatorId(who), len(some), of_many=events > 1):
                     await anyio.sleep(0)
@@ -339,7 +339,7 @@ def test_everybody_has_their_turn_and_never_too_many_do(asked: list[tuple[int, i
         for _ in range(comes):
             await anyio.sleep(0)
         many = events > answers.FEW_EVENTS
-        async with mine.of(AnnotatorId(who), events, now=0.0):
+        async with mine.of(AnnotatorId(who), events):
             for some in answers.parts(range(events)):
                 async with mine.part(AnnotatorId(who), len(some), of_many=many):
                     assert not (many and at_work), "many wait until nobody is at work"
@@ -373,13 +373,16 @@ def test_everybody_has_their_turn_and_never_too_many_do(asked: list[tuple[int, i
 def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
     async def hand_in(mine: Turns, at: float, events: int) -> int:
         try:
-            async with mine.of(AnnotatorId(1), events, now=at):
+            clock[0] = at
+            async with mine.of(AnnotatorId(1), events):
                 return 0
         except TooMuch as refusal:
             return refusal.wait_s
 
+    clock = [0.0]
+
     async def an_hour() -> None:
-        mine = Turns()
+        mine = Turns(lambda: clock[0])
         taken = [await hand_in(mine, float(n), answers.MOST_EVENTS) for n in range(answers.MOST_AN_HOUR // 100)]
         assert set(taken) == {0}
         assert await hand_in(mine, 100.0, 1) == 3501

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -425,3 +426,15 @@ class TestDocument:
         assert "<code>file: file</code>" in page.text
         assert "Result: <code>list[PersonReview]</code>" in page.text
         assert '<a href="/session/programs">' in client.get("/session/account").text
+
+
+def test_files_that_were_sent_in_vain_go_after_the_clock_jumped(
+    tmp_path: Path, jump: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = jump
+    unused = tmp_path / "a-reference"
+    unused.mkdir()
+    os.utime(unused, (before, before))
+    monkeypatch.setattr("time.time", lambda: after + 2 * api._UNUSED_S + 1)
+    api._delete_unused(tmp_path)
+    assert not unused.exists()

@@ -79,6 +79,19 @@ class TestRounds:
         monkeypatch.setattr(webhooks.processes, "pool", lambda *_, **__: Here())
         return asked
 
+    def test_it_looks_again_in_time_after_the_clock_jumped(
+        self, real_project: SmallProject, asked: list[tuple[bool, bool]], jump: tuple[float, float]
+    ) -> None:
+        project, (before, after) = real_project.project, jump
+        clock = [before]
+        rounds = Rounds(lambda: project, lambda: clock[0])
+        add_webhook(project, OPERATOR, URL, CHOOSABLE, now=before)
+        rounds.step()
+        add_webhook(project, OPERATOR, f"{URL}8", CHOOSABLE, now=after)
+        clock[0] = after + FLAGS_EVERY_S
+        rounds.step()
+        assert asked == [(True, True)] * 2
+
     def test_one_works_when_something_happened_or_is_due(
         self, real_project: SmallProject, asked: list[tuple[bool, bool]]
     ) -> None:

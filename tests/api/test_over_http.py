@@ -14,7 +14,7 @@ import pytest
 
 from backend.api import over_http
 from backend.campaign.setup.tokens.model import TokenScope
-from backend.core.errors import InputError, NotAllowed, ProjectError, ServerUnavailable
+from backend.core.errors import AlreadyDone, InputError, NotAllowed, ProjectError, ServerUnavailable
 from over_http import served, token_of
 from reelrank import Campaign
 from support import Judging, free_port
@@ -207,7 +207,7 @@ def test_below_a_base_path_and_with_a_process_of_its_own(folder: Path, tmp_path:
             campaign.add_truth(tmp_path)
         (tmp_path / "good.json").write_text('{"1": [["v1.mp4", 3, 5, 0.5]]}')
         assert campaign.add_run(tmp_path / "good.json").file == "good.json"
-        with pytest.raises(ProjectError, match="good"):
+        with pytest.raises(AlreadyDone, match=r"This was done at .* by Lea"):
             campaign.add_run(tmp_path / "good.json")
         assert [one.name for one in sent.rglob("*") if one.is_file()] == []
         with pytest.raises(ValueError, match="Expected `int`"):

@@ -117,7 +117,7 @@ def test_forty_candidates_are_kept_and_twenty_opened(judging: Judging) -> None:
     # The moment whose caption is the query itself is the most similar one.
     assert all(pair.query == pair.caption for pair in judging.pairs() if pair.rank == 1)
     with pytest.raises(ProjectError, match="made with words-64"):
-        choose_candidates(judging.project, OPERATOR, now=NOW)
+        choose_candidates(judging.project, OPERATOR, seed=1, now=NOW)
 
 
 def settle_everything(judging: Judging) -> None:
@@ -202,7 +202,7 @@ def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_pa
     assert {value for key, value in measures.items() if key.startswith(("ndcg", "recall", "axiou@"))} == {1.0}
 
     with pytest.raises(ProjectError, match="never overwrites"):
-        export_release(judging.project, OPERATOR, out, PARTLY, now=NOW)
+        export_release(judging.project, OPERATOR, out, PARTLY, name="another", now=NOW)
 
 
 def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from backend import cli
+from backend.core.leftovers import freed
 
 
 class Run:
@@ -13,6 +14,7 @@ class Run:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch, self._capsys = monkeypatch, capsys
+        freed.number = freed.size = 0  # by tests before, in this process
 
     def __call__(self, *arguments: object, stdin: str = "") -> tuple[int, str, str]:
         self._monkeypatch.setattr(sys, "argv", ["reelrank", *map(str, arguments)])

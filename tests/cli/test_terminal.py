@@ -141,3 +141,14 @@ def test_a_paragraph_is_broken_between_words_on_a_terminal_alone(
     monkeypatch.setattr(sys, "stdout", stream())
     output.paragraph("one two three")
     assert sys.stdout.getvalue().splitlines() == lines  # type: ignore[attr-defined]  # a StringIO, see above
+
+
+def test_no_printed_duration_follows_a_clock_that_jumps(
+    reelrank: Run, corpus_folder: Path, jump: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = jump
+    readings = iter([before])
+    monkeypatch.setattr("time.time", lambda: next(readings, after))
+    duration = re.search(r"\((-?[0-9.]+) s\)", reelrank.out("doctor", corpus_folder / "project"))
+    assert duration
+    assert 0 <= float(duration[1]) < 600

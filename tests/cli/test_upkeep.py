@@ -28,6 +28,16 @@ from backend.store import connection, upkeep
 from cli.conftest import Run
 from support import NOW, Judging
 
+OWN_FOLDER = """
+import sys, time
+from pathlib import Path
+from backend.core.atomic_output import own_folder
+
+with own_folder(Path(sys.argv[1])) as own:
+    (own / "half").write_bytes(bytes(2_000_000))
+    print(".", end="", flush=True)
+    time.sleep(600)
+"""
 ROOT = Path(__file__).parents[2]
 M001 = ROOT / "tests" / "store" / "m001.sql"
 
@@ -109,7 +119,11 @@ def test_backup_never_overwrites_and_names_a_folder_that_is_not_there(
 ) -> None:
     assert reelrank.out("backup", judging.project.folder, tmp_path / "copy.db").startswith(f"{tmp_path / 'copy.db'}: ")
     before = (tmp_path / "copy.db").read_bytes()
+    assert reelrank.out("backup", judging.project.folder, tmp_path / "copy.db").startswith("This was done at ")
+    (tmp_path / "copy.db.part").write_text("mine")
+    judging.grade(0, judging.pairs()[0].pair, 1)
     code, _, err = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
+    assert (tmp_path / "copy.db.part").read_text() == "mine"
     assert (code, (tmp_path / "copy.db").read_bytes()) == (1, before)
     assert "a backup never overwrites" in err
     assert f"{tmp_path / 'no'} is not a folder" in reelrank.refusal(
@@ -199,8 +213,57 @@ def test_a_damaged_database_is_kept_and_replaced(judging: Judging, saved: Path, 
 
 
 def test_what_was_kept_is_never_overwritten(judging: Judging, saved: Path) -> None:
-    kept = {restore(judging.project.folder, saved, now=NOW).kept for _ in range(3)}
+    kept = set()
+    for number in range(3):
+        judging.rows(f"UPDATE video SET duration_s = {50 + number}")
+        kept.add(restore(judging.project.folder, saved, now=NOW).kept)
     assert len(kept) == 3
+
+
+def test_restoring_once_more_what_is_there_keeps_no_second_copy_and_notes_no_second_event(
+    judging: Judging, saved: Path
+) -> None:
+    """As somebody does whose command was killed after its work."""
+    reports = [restore(judging.project.folder, saved, now=NOW + number) for number in range(2)]
+    open_project(judging.project.folder).store.close()
+    reports.append(restore(judging.project.folder, saved, now=NOW + 3))
+    assert {report.kept for report in reports} == {*judging.project.folder.glob("*.before-*")}
+    assert judging.rows("SELECT count(*) FROM event WHERE kind = 'restored'") == [(1,)]
+
+
+def test_copies_are_counted_by_status_and_old_ones_removed_by_the_doctor(
+    reelrank: Run, judging: Judging, saved: Path
+) -> None:
+    folder = judging.project.folder
+    kept = restore(folder, saved, now=NOW).kept
+    assert kept is not None
+    size = f"{kept.stat().st_size / 1e6:.1f} MB"
+    assert f"1 replaced database is kept, {size}: {kept.name}. `reelrank doctor" in reelrank.out("status", folder)
+    other = folder / "reelrank.before-m052.db"
+    other.touch()
+    os.utime(other, (time.time() - 31 * 86400,) * 2)
+    (folder / f"{other.name}-wal").touch()
+    assert reelrank.out("doctor", folder, "--remove-copies", "30").startswith("Removed 1 replaced database (0.0 MB).")
+    assert [file.name for file in folder.glob("*.before-*")] == [kept.name]
+
+
+def test_the_next_command_removes_what_a_killed_one_left_and_says_how_much(reelrank: Run, judging: Judging) -> None:
+    folder = judging.project.folder
+    gone, lives = (subprocess.Popen([sys.executable, "-c", OWN_FOLDER, folder / "x"], stdout=-1) for _ in range(2))
+    for process in (gone, lives):
+        assert process.stdout
+        assert process.stdout.read(1) == b"."
+    gone.kill()
+    gone.wait()
+    assert len(list(folder.glob(".reelrank-*"))) == 2
+    code, _, err = reelrank("status", folder)
+    assert (code, err) == (0, "Removed 1 unfinished file or folder of killed commands: 2.0 MB freed.\n")
+    (left,) = folder.glob(".reelrank-*")
+    lives.kill()
+    lives.wait()
+    assert doctor(open_project(folder), now=NOW).findings[-1].examples == (left.name,)
+    assert "2.0 MB freed" in reelrank("backup", folder, folder.parent / "copy.db")[2]
+    assert not list(folder.glob(".reelrank-*"))
 
 
 def test_an_older_copy_is_restored_and_asks_for_migrate(reelrank: Run, judging: Judging, tmp_path: Path) -> None:

@@ -12,17 +12,18 @@ import cv2
 import pytest
 
 from backend.core.errors import NoRoom, VideoUnreadable
+from backend.core.leftovers import part_of
 from backend.media import clips, jobs
 from backend.media.clips import ensure
 from backend.media.cut import CutReport
 from backend.media.jobs import (
+    SAFE_AGE_S,
     ClipCache,
     ClipForm,
     ClipJob,
     Profile,
     clip_job,
     gif,
-    part_of,
     predicted,
     storyboard,
     thumbnail,
@@ -192,6 +193,20 @@ def test_clips_of_predictions_count_and_go_like_the_others(tmp_path: Path) -> No
             ensure(job, lambda age=age: NOW - age)
     assert [job.path.exists() for job in asked] == [False, True, True]
     assert not made[0].path.exists()
+
+
+def test_clips_from_before_the_clock_jumped_go_too(tmp_path: Path, jump: tuple[float, float]) -> None:
+    before, after = jump
+    with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
+        jobs = asked_for(ClipCache(tmp_path / "clips", max_bytes=150), *range(3))
+        ensure(jobs[0], lambda: before)
+        left_over = part_of(jobs[1].path)
+        left_over.write_bytes(b"of a killed process")
+        os.utime(left_over, (before, before))
+        ensure(jobs[1], lambda: after + 2 * SAFE_AGE_S + 1)
+        ensure(jobs[2], lambda: after + 2 * SAFE_AGE_S + 1)
+    assert [job.path.exists() for job in jobs] == [False, True, True]
+    assert not left_over.exists()
 
 
 def test_what_may_be_on_a_screen_stays_whatever_the_size(tmp_path: Path) -> None:

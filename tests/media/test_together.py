@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.core.errors import NoRoom, VideoUnreadable
+from backend.core.leftovers import part_of
 from backend.core.where import HERE, Where
 from backend.media import together
 from backend.media.content import sha256_of
 from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
-from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, is_cut, part_of
+from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, is_cut
 from backend.media.together import cut_ahead, groups
 from numbered_videos import Picture, contents, number_of, write_source
 from scored import write_video

@@ -185,7 +185,8 @@ def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_
     assert rows(old / "reelrank.db") == before
     assert not [*old.glob("*.part*"), *old.glob(".reelrank-*")]
     _, kept = migrate(old)
-    assert kept == old / "reelrank.before-m002_campaign-2.db"
+    assert kept == old / "reelrank.before-m002_campaign.db"  # no second copy of the same state
+    assert [file.name for file in old.glob("*.before-*")] == [kept.name]
     assert rows(old / "reelrank.db") == before
     assert doctor(open_project(old), now=NOW + 1000).findings == ()
 

@@ -29,11 +29,12 @@ from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList
 from backend.campaign.review.status import review_page, status_counts
 from backend.campaign.setup.people.accounts import add_person, list_people
+from backend.campaign.setup.project import settings_file
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
 from backend.encoders import sentence
-from backend.store import creating, postgresql
+from backend.store import creating, moving, postgresql
 from backend.store.connection import writing
 from backend.store.dialect import Raw
 from bench import campaign
@@ -475,3 +476,22 @@ def test_without_the_extra_it_is_said_what_lacks(tmp_path: Path, monkeypatch: py
     ):
         init_project(tmp_path / "project", encoder="minilm")
     assert not (tmp_path / "project" / "reelrank.toml").exists()
+
+
+@pytest.mark.parametrize("cut", ["set_database", "_put_aside"])
+def test_a_move_that_was_cut_off_after_the_rows_arrived_goes_on_there(
+    cut: str, corpus_project: Project, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, address = corpus_project.folder, cluster.address(cluster.new())
+    corpus_project.store.close()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(settings_file if cut == "set_database" else moving, cut, killed)
+        with pytest.raises(KeyboardInterrupt):
+            move(folder, address, now=NOW)
+    rows, kept = move(folder, address, now=NOW)
+    assert (rows["moment"], kept, list(folder.glob("*.db*"))) == (48, kept, [kept])
+    assert open_project(folder).store.db.conn.execute("SELECT count(*) FROM moment").fetchone()[0] == 48

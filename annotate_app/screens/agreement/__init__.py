@@ -18,6 +18,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import job_result, list_jobs
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
+from backend.core.days import lasts
 from backend.core.messages import said
 
 _EVERY_S = 1.0
@@ -157,7 +158,7 @@ def _current_board(project: Project, lead: Person, part: BoardPart) -> _CachedBo
     """
     boards: dict[BoardPart, _CachedBoard] = st.session_state.setdefault("agreement", {})
     cached, version = boards.get(part), agreement_version(project, lead)
-    if cached is None or (cached.version != version and time.time() - cached.at > _HELD_S):
+    if cached is None or (cached.version != version and not lasts(cached.at, _HELD_S, now=time.time())):
         with st.spinner(tr("Computing the figures")):
             cached = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
     return cached

@@ -29,6 +29,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.pools.checking import pool_check_report
 from backend.campaign.setup.project.folder import Project
+from backend.core.days import lasts
 
 _AT_LEAST_S = 300.0
 """Seconds after which the page counts again even without new work, because the pace changes with time."""
@@ -80,7 +81,7 @@ def _count(project: Project, lead: Person) -> _Counted:
     """
     version, now = progress.work_version(project, lead), time.time()
     cached: _Counted | None = st.session_state.get("progress_kept")
-    if cached is not None and cached.version == version and now - cached.at <= _AT_LEAST_S:
+    if cached is not None and cached.version == version and lasts(cached.at, _AT_LEAST_S, now=now):
         return cached
     began = time.perf_counter()
     waits, work = waits_of.waits(project, lead), progress.progress(project, lead, now=now)

@@ -37,7 +37,6 @@ from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people.permissions import annotator_only, signed_in
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
-from backend.core import days
 from backend.core.ids import PairKey
 from backend.store.connection import Database, Store, reading, writing
 
@@ -240,7 +239,7 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
     gate = assignments.gate(db, me)
     if gate.paused or to_read(gate.seen, gate.version, tutorial=gate.tutorial) is not None:
         state = DeskState.PAUSED if gate.paused else DeskState.GUIDELINE
-        return Desk(state, (), None, *judgements.counts(db, me, days.midnight(now)))
+        return Desk(state, (), None, *judgements.counts(db, me, now))
     return exam.desk(project.store, annotator, now=now) if gate.exam else None
 
 

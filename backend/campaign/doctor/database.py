@@ -11,7 +11,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
+from backend.campaign.setup.people.permissions import DAY_S, commands_only, in_charge, lead_only
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import places
 from backend.campaign.setup.project import rows as project_rows
@@ -19,14 +19,15 @@ from backend.campaign.setup.project import settings_file as files
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core import typed_text
-from backend.core.errors import ProjectError
+from backend.core.errors import AlreadyDone, ProjectError
 from backend.core.file_system import make_private_folder
 from backend.core.messages import said
-from backend.store import connection, upkeep
-from backend.store.address import DUMP_ENDING, RESTORING
+from backend.store import connection, copies, upkeep
+from backend.store.address import DUMP_ENDING, RESTORING, hide_password, without_password
 from backend.store.connection import Database
+from backend.store.copies import Backup
 from backend.store.files import ensure_secret
-from backend.store.upkeep import Backup, Restored
+from backend.store.upkeep import Restored
 
 
 def restore(folder: Path, file: Path, *, now: float) -> Restored:
@@ -87,6 +88,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         The number of rows by table, and the path of the former database file (None if the target is "file").
 
     Raises:
+        AlreadyDone: the database is there already.
         ProjectError: somebody has the project open, or the target is not empty. Nothing has changed then.
     """
     require_inside(folder)
@@ -94,12 +96,19 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     if target == "file":
         if not address:
             files.require_database(folder)
-            raise ProjectError(f"{folder} has its database in {path.name} already, so there is nothing to move")
+            raise AlreadyDone(f"{folder} has its database in {path.name} already: nothing is left to do.")
         projects.open_project(folder).store.close()  # refuses, with a message, a project that cannot be opened
         from backend.store import moving
 
         return moving.into_file(address, path, lambda: files.set_database(folder, "")), None
     files.require_address("the address", target)
+    if path.exists() and without_password(files.written_address(folder)) == without_password(target):
+        with connection.driver():
+            from backend.store import moving
+        return moving.finish(path, now=now)  # a move was killed after it had written the address
+    if without_password(address) == without_password(target) and not path.exists():
+        projects.open_project(folder).store.close()  # refuses, with a message, a project that cannot be opened
+        raise AlreadyDone(f"{folder} has its database at {hide_password(target)} already: nothing is left to do.")
     files.require_elsewhere(folder, target)
     files.require_database(folder)
     store = connection.open_store(path)  # refuses a file that is no project or has another schema
@@ -151,4 +160,25 @@ def backup_now(project: Project, lead: Lead, *, now: float) -> Path:
 @in_charge
 def list_backups(project: Project, by: Lead | Operator) -> list[Backup]:
     """Return the backups in the project's folder `backups`, the newest first."""
-    return upkeep.backups(project.folder / BACKUPS)
+    return copies.backups(project.folder / BACKUPS)
+
+
+def former_databases(folder: Path) -> list[Backup]:
+    """Return the copies of former states that `restore`, `migrate` and `move` kept in a project, newest first."""
+    return copies.backups(folder, f"{Path(places.DATABASE_FILE).stem}.before-*")
+
+
+def remove_former_databases(folder: Path, *, days: float, now: float) -> list[Backup]:
+    """Remove copies of former states of a project's database, and return those removed.
+
+    Args:
+        folder: the project's folder.
+        days: the least age of a copy to remove.
+        now: seconds since 1970.
+    """
+    require_inside(folder)
+    old = [copy for copy in former_databases(folder) if copy.made_at <= now - days * DAY_S]
+    for copy in old:
+        for file in (copy.file, *copies.companions(copy.file)):
+            file.unlink(missing_ok=True)
+    return old

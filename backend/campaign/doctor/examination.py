@@ -206,8 +206,9 @@ CHECKS = (
     ),
     Check(
         "left behind",
-        "Hidden folders have unfinished files of a process that was killed, such as half a release, at least an "
-        "hour ago. --repair removes them.",
+        "A process that was killed left unfinished files, such as half a release. The next command removes those of "
+        "this machine by itself; it could not remove these, or they are of another machine and older than an hour. "
+        "--repair tries again.",
         inspections.left_behind,
         inspections.remove_left_behind,
     ),

@@ -5,13 +5,14 @@ project and the time. Repairs never change judgements (stored grades), seats (an
 damage there needs a backup.
 
 *Reads* the database, the project's folder, video files. *Writes*, in repairs, consensus (the verdicts on pairs), agenda
-(batches of pairs with free places), the paths of moved videos, the clip cache, file permissions, and folders that a
-killed process left.
+(batches of pairs with free places), the paths of moved videos, the clip cache, file permissions, and what a killed
+process left.
 """
 
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
@@ -21,9 +22,9 @@ from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.places import entries
-from backend.core import atomic_output
+from backend.campaign.setup.project.places import DATABASE_FILE, entries
 from backend.core.file_system import close_to_others, leads_out, open_to_others, private_umask
+from backend.core.leftovers import OURS, PART, abandoned
 from backend.core.typed_text import nfc
 from backend.media.content import size_of
 from backend.media.jobs import (
@@ -38,9 +39,6 @@ from backend.media.jobs import (
     with_context,
 )
 from backend.store.connection import Database, reading, writing
-
-UNTOUCHED_S = 3600.0
-"""A folder that nothing was written to for this long (seconds) is no longer being made."""
 
 LEASE_SLACK_S = 60.0
 """Seconds by which a lease may exceed the settings: the doctor and a server read the clock at different times."""
@@ -92,7 +90,7 @@ def orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]:
             clip.path.name for clip in (job, with_context(job, video_s), storyboard(job), thumbnail(job), gif(job))
         }
     for name in sorted(files.keys() - known):
-        if name.endswith(FINISHED) or files[name].st_mtime <= now - SAFE_AGE_S:
+        if name.endswith(FINISHED) or abandoned(project.clips.folder / name, now, SAFE_AGE_S):
             yield name
 
 
@@ -150,20 +148,21 @@ def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]
 
 
 def left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Yield the unfinished folders that an interrupted process left, by their path in the project."""
-    for depth in ("", "*/"):
-        for folder in sorted(project.folder.glob(f"{depth}{atomic_output.OURS}*")):
-            ours = folder.is_dir() and not folder.is_symlink() and not leads_out(folder, project.folder)
-            if ours and atomic_output.last_written(folder) < now - UNTOUCHED_S:
-                yield folder.relative_to(project.folder).as_posix()
+    """Yield the unfinished folders and files that an interrupted process left, by their path in the project."""
+    for pattern in (f"{OURS}*", f"*/{OURS}*", f"{DATABASE_FILE}{PART}*"):  # the last: of earlier versions
+        for path in sorted(project.folder.glob(pattern)):
+            if not path.is_symlink() and not leads_out(path, project.folder) and abandoned(path, now):
+                yield path.relative_to(project.folder).as_posix()
 
 
 def remove_left_behind(project: Project, now: float) -> None:
-    """Remove the unfinished folders that `left_behind` finds."""
+    """Remove the unfinished folders and files that `left_behind` finds."""
     with reading(project.store) as db:
         names = list(left_behind(project, db, now))
     for name in names:
-        shutil.rmtree(project.folder / name, ignore_errors=True)
+        path = project.folder / name
+        with suppress(OSError):  # what stays is found again, and named
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def read_by_others(project: Project, db: Database, now: float) -> Iterable[str]:

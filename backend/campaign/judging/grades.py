@@ -181,7 +181,7 @@ def _limit_refusal(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, 
     assignment = assignments.current_assignment(db, me)
     if assignment is None:
         return None
-    if assignment.room(*judgements.counts(db, me, days.midnight(now))) == 0:
+    if assignment.room(*judgements.counts(db, me, now)) == 0:
         return QUOTA
     return None if seat.gold or assignments.includes_batch(db, assignment, pair.batch_id) else NOT_ASSIGNED
 
@@ -218,7 +218,7 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: CurrentGrade
         gone_on = pair_status.annotator_has_gone_on(db, pair.pair_id, person.annotator_id, now=now)
     if gone_on is not None:
         return GONE_ON[gone_on]
-    return TOO_LATE if now - earlier.graded_at > CORRECTION_S else None
+    return None if days.lasts(earlier.graded_at, CORRECTION_S, now=now) else TOO_LATE
 
 
 def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
@@ -259,7 +259,8 @@ def recent_items(store: Store, person: Annotator, *, now: float) -> list[DeskIte
     """
     with reading(store) as db:
         graded = judgements.recently_graded(db, person.annotator_id, RECENT)
-        return [_to_correct(db, person, pair, grade, now=now) for pair, grade, at in graded if now - at <= CORRECTION_S]
+        new = [(pair, grade) for pair, grade, at in graded if days.lasts(at, CORRECTION_S, now=now)]
+        return [_to_correct(db, person, pair, grade, now=now) for pair, grade in new]
 
 
 def _to_correct(db: Database, person: Annotator, pair: PairRow, grade: int, *, now: float) -> DeskItem:

@@ -14,6 +14,8 @@ from backend.core.messages import joined, said, said_n
 
 First = TypeVar("First")
 
+LONGEST_LEASE_S = 7 * 86_400.0
+"""The longest time for which the setting `lease_minutes` lets a pair be reserved, in seconds."""
 CORRECTION_S = 15 * 60.0
 """Seconds for which a person may still change a grade that settled a pair, unless somebody has acted on the grade."""
 
@@ -344,7 +346,7 @@ CLIP_RESTORED = Event("clip_restored", EventGroup.DECISIONS, said("unblocked the
 JUDGEMENTS_IMPORTED = Event(
     "judgements_imported", EventGroup.MATERIAL, said("imported {rows} judgements of {pairs} pairs from {file}")
 )
-"""Payload: file, sha256, pairs_file, rows, pairs, people, sent_on (number of pairs with two further seats)."""
+"""Payload: file, sha256, pairs_file, rows, pairs, people, sent_on (number of pairs with two further seats), asked."""
 PERSON_SUSPENDED = Event("person_suspended", EventGroup.PEOPLE, _suspension_words)
 """Payload: suspended."""
 PERSON_ARCHIVED = Event("person_archived", EventGroup.PEOPLE, said("archived {name}"))

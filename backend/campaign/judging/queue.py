@@ -44,7 +44,6 @@ from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project.folder import Project
-from backend.core import days
 from backend.core.days import ago
 from backend.core.errors import Overtaken, PairLocked
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey, keyed_digest
@@ -97,7 +96,7 @@ def desk(
     me = person.annotator_id
     seats.renew(db, me, now=now, until=now + lease_s, slack_s=renewal_slack_s(lease_s))
     held_pairs = seats.held_pairs(db, me)
-    today, in_all = judgements.counts(db, me, days.midnight(now))
+    today, in_all = judgements.counts(db, me, now)
     assignment = assignments.current_assignment(db, me)
     room = None if assignment is None else assignment.room(today, in_all)
     limit = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)

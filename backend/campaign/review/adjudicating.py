@@ -155,7 +155,7 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
         if last.kind is ActKind.RE_OPENED:
             if last.lead_id is None:
                 raise ProjectError(said("a re-opening in an earlier campaign cannot be taken back"))
-            if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
+            if who := seats.re_opened_in_use(db, pair.pair_id, project.lease_s, now=now):
                 raise ProjectError(
                     said("{who} has already started on this pair, so it stays open: decide it instead", who=who)
                 )

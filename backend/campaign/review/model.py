@@ -322,10 +322,6 @@ class QueryPlace:
     after: QueryId | None
 
 
-QUERIES_TAKEN_BACK = Event(
-    "queries_taken_back", EventGroup.MATERIAL, said("took back the queries: {val} val, {test} test, {train} train")
-)
-"""val, test, train, candidates, pairs: how many of each were removed"""
 NOTE_ANSWERED = Event("note_answered", EventGroup.DECISIONS, said("replied to a note"))
 """judgement: the judgement whose note the lead replied to"""
 ADJUDICATED = Event("adjudicated", EventGroup.DECISIONS, said("adjudicated: relevance {relevance}"))

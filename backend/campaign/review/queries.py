@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from backend.campaign.nouns import Lead, Operator, Scale, Split
 from backend.campaign.review import rules
-from backend.campaign.review.model import QUERIES_TAKEN_BACK, PairReview, QueryFilter, QueryPlace, QueryReview
+from backend.campaign.review.model import PairReview, QueryFilter, QueryPlace, QueryReview
 from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.review.rows import reviews
 from backend.campaign.review.rows.queries import ProbePair, probe_pairs
 from backend.campaign.review.rules import Bin
 from backend.campaign.selection.pools import rows as pool_check
 from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.model import QUERIES_TAKEN_BACK
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
@@ -124,7 +125,7 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
                     there=there,
                 )
             )
-        if holding := query_rows.holding(db, now=now):
+        if holding := query_rows.holding(db, project.lease_s, now=now):
             names = ", ".join(name for name, _ in holding)
             minutes = math.ceil((max(until for _, until in holding) - now) / 60)
             raise ProjectError(

@@ -23,8 +23,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from backend.core.atomic_output import OURS, new_files, require_room
+from backend.core.atomic_output import new_files, require_room
 from backend.core.errors import InputError, ProjectError
+from backend.core.leftovers import OURS
 from backend.core.locking import locked
 from backend.core.reading import UNDECODABLE, file_bytes
 from backend.core.text_files import csv_text

@@ -124,7 +124,8 @@ class RewriteReport:
     that were rewritten, and `checks` says for each attempt how many of them failed what. `changed` is how many captions
     got a text other than the published one. `unknown` are (probable name that the name mapping lacks, its count), the
     most frequent first. `usage` has the requests and tokens that this rewriting used at a language model. `usage_ever`
-    has those of all rewritings with the same model, prompt and temperatures.
+    has those of all rewritings with the same model, prompt and temperatures. If the same was asked for before and no
+    rewrite changed, `done` says when and by whom.
     """
 
     captions: int
@@ -138,6 +139,7 @@ class RewriteReport:
     usage: Usage
     usage_ever: Usage
     checks: tuple[CheckCounts, ...]
+    done: str = ""
 
     @property
     def accepted(self) -> int:
@@ -309,7 +311,8 @@ CAPTIONS_REWRITTEN = Event(
     said("rewrote captions: {accepted} accepted, {waiting} waiting for a decision"),
     tells_reason=True,
 )
-"""rule_version, accepted, waiting, after_retry, decided, checks, requests, tokens_in, tokens_out, encoder, tagger"""
+"""rule_version, accepted, waiting, after_retry, decided, checks, requests, tokens_in, tokens_out, encoder, tagger,
+asked"""
 REWRITE_DECIDED = Event("rewrite_decided", EventGroup.MATERIAL, _rewrite_words)
 """published, text: null if it was rejected, captions: how many had the published text"""
 REWRITE_TAKEN_BACK = Event("rewrite_taken_back", EventGroup.MATERIAL, said("took back the decision on “{published}”"))

@@ -9,7 +9,7 @@ not rewritten again.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 
 from backend.campaign.corpus.captions import rows
@@ -168,7 +168,7 @@ def rewrite_captions(
     )
     with writing(store) as db:
         require_no_queries(db)  # queries may have been drawn while a model was at work
-        rows.replace_rewrites(db, rewrites)
+        changed = rows.replace_rewrites(db, rewrites)
         payload = {
             "rule_version": rewriter.version(1),
             **{name: getattr(report, name) for name in ("accepted", "after_retry", "waiting", "decided")},
@@ -176,8 +176,10 @@ def rewrite_captions(
             "checks": [asdict(counts) for counts in checks],
             **{"encoder": encoder.identity, "tagger": tagger.identity if tagger else None},
         }
-        events.note(db, CAPTIONS_REWRITTEN, by, "captions", now=now, **payload)
-    return report
+        versions = [rewriter.version(attempt + 1) for attempt in range(rewriter.attempts)]
+        asked = events.asked(versions=versions, encoder=encoder.identity, tagger=payload["tagger"])
+        done = events.note_once(db, CAPTIONS_REWRITTEN, by, "captions", payload, now=now, changed=changed, asked=asked)
+    return replace(report, done=done)
 
 
 def _rewrite_all(

@@ -111,11 +111,12 @@ def released_captions(db: Database) -> dict[MomentId, str] | None:
     return {MomentId(row[0]): row[1] for row in rows}  # the first caption comes last, so it is the one that stays
 
 
-def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
+def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> bool:
     """Replace all rewritten captions by the given ones, except those that a lead decided on.
 
-    The caller makes sure that no query was drawn from a rewrite that is replaced.
+    Returns whether any of them changed. The caller makes sure that no query was drawn from a rewrite that is replaced.
     """
+    before = _undecided(db)
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
     decided_sources = decided_captions(db)  # a person may have decided while a model was at work
     db.conn.executemany(
@@ -132,6 +133,15 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
             if r.source.caption_id not in decided_sources
         ),
     )
+    return _undecided(db) != before
+
+
+def _undecided(db: Database) -> list[tuple[object, ...]]:
+    rows = db.conn.execute(
+        "SELECT source_caption_id, moment_id, text, rule_version, attempts, similarity, accepted, reason FROM caption "
+        "WHERE kind = 'rewritten' AND decided_at IS NULL ORDER BY source_caption_id"
+    )
+    return [tuple(row) for row in rows]
 
 
 def any_query(db: Database) -> bool:

@@ -189,6 +189,7 @@ def reword_describing(
                 )
             )
         if text == old.text:
+            events.refuse_if_done(db, DESCRIBING_REWORDED, now=now, reason=reason)
             raise ProjectError(said("nothing changed: the guideline says this already"))
         version = descriptions.add_guideline(db, text, reason, at=now, by=by.annotator_id)
         events.note(db, DESCRIBING_REWORDED, by, "describing", now=now, version=version, reason=reason)

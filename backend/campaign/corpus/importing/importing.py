@@ -4,7 +4,8 @@
 event. Everything is checked first and written in one transaction: nothing is ever half-imported.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -35,7 +36,7 @@ from backend.media.probe import Survey
 from backend.media.sources import USUAL_FPS, VideoFacts
 from backend.media.video_folder import EXTENSIONS
 from backend.store import events
-from backend.store.connection import reading, writing
+from backend.store.connection import Database, reading, writing
 
 
 def import_file(
@@ -50,14 +51,17 @@ def import_file(
     decode: bool | None = None,
     where: Where | None = None,
     dry_run: bool = False,
+    then: Callable[[Database], object] | None = None,
     now: float,
     progress: Steps | None = None,
 ) -> ImportReport:
     """Check an annotation file, and add its videos, moments and captions to the project.
 
-    For arguments and errors, see `import_corpus`, which calls this function.
+    For arguments and errors, see `import_corpus`, which calls this function. `then` is called in the transaction that
+    writes, at its end.
     """
-    parsed = formats.parse(format, file_bytes(file), file.name, options)
+    data = file_bytes(file)
+    parsed = formats.parse(format, data, file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []
     new_names = _find_new_names(project, parsed.moments)
@@ -128,11 +132,24 @@ def import_file(
         *count_left_out([*faulty, *cut_off]),
         *count_left_out((moment, unknown_length) for moment in unmeasured),
     )
+    done = ""
     if dry_run:
         with reading(project.store) as db:
             new = corpus.count_new(db, moments, new_names)
     else:
-        new = _add(project, by, moments, durations.seconds, facts, troubles, new_names, file.name, parsed.format, now)
+        with writing(project.store) as db:
+            before = corpus.video_rows(db)
+            corpus.rename_videos(db, new_names)
+            new = corpus.add_moments(db, moments, {m.video: durations.seconds[m.video] for m in moments}, facts)
+            corpus.set_troubles(db, troubles)
+            changed = any(new) or corpus.video_rows(db) != before
+            counts = dict(zip(("videos", "moments", "captions"), new, strict=True))
+            payload, subject = {"file": file.name, "format": parsed.format, **counts}, f"file:{file.name}"
+            sha256 = hashlib.sha256(data).hexdigest()
+            asked = events.asked(file=sha256, format=parsed.format, options=options, videos=videos)
+            done = events.note_once(db, CORPUS_IMPORTED, by, subject, payload, now=now, changed=changed, asked=asked)
+            if then:
+                then(db)
     totals = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
     troubles += [
         VideoTrouble(name, Trouble.DAMAGED, facts_of_video.damage)
@@ -143,29 +160,8 @@ def import_file(
         *(parsed.format, totals, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run),
         troubles=tuple(troubles),
         decoded=measured.decoded,
+        done=done,
     )
-
-
-def _add(
-    project: Project,
-    by: Lead | Operator,
-    moments: list[CaptionedMoment],
-    durations: dict[str, float],
-    facts: dict[str, VideoFacts],
-    troubles: list[VideoTrouble],
-    new_names: Mapping[str, str],
-    file: str,
-    format_name: str,
-    now: float,
-) -> tuple[int, int, int]:
-    """Write checked moments with their videos and captions; return the numbers of new videos, moments and captions."""
-    with writing(project.store) as db:
-        corpus.rename_videos(db, new_names)
-        new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
-        corpus.set_troubles(db, troubles)
-        added = dict(zip(("videos", "moments", "captions"), new, strict=True))
-        events.note(db, CORPUS_IMPORTED, by, f"file:{file}", now=now, file=file, format=format_name, **added)
-    return new
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Every file of a folder is measured first, and all readable ones are added in one
 is reported with its reason, and the others are added all the same.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -35,7 +35,7 @@ from backend.media.probe import Survey, survey
 from backend.media.sources import USUAL_FPS, Source, place_in, place_of_video, source_at
 from backend.media.video_folder import CLASH, LINK_OUT, VideoFolder
 from backend.store import events
-from backend.store.connection import reading, writing
+from backend.store.connection import Database, reading, writing
 
 if TYPE_CHECKING:
     from backend.media.video_folder import RemoteFolder
@@ -184,6 +184,7 @@ def register_folder(
     decode: bool | None = None,
     where: Where | None = None,
     dry_run: bool = False,
+    then: Callable[[Database], object] | None = None,
     now: float,
     progress: Steps | None = None,
 ) -> RegisterReport:
@@ -191,7 +192,8 @@ def register_folder(
 
     A file whose name fits that of a video in the project (with or without its extension) belongs to that video. Any
     other file becomes a video named by the file's path in the folder, without extension. With `dry_run`, nothing is
-    written. For other arguments and errors, see `register_videos`, which calls this function.
+    written. `then` is called in the transaction that writes. For other arguments and errors, see `register_videos`,
+    which calls this function.
     """
     if not videos.is_dir():
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
@@ -234,10 +236,15 @@ def register_folder(
     if dry_run:
         return report
     with writing(project.store) as db:
+        before = corpus.video_rows(db)
         corpus.add_videos(db, {video.name: video.facts for video in found})
         payload = {"folder": videos.name, "videos": report.new, "not_taken": len(problems)}
-        events.note(db, VIDEOS_REGISTERED, by, f"folder:{videos.name}", now=now, **payload)
-    return report
+        changed, asked = corpus.video_rows(db) != before, events.asked(folder=videos.resolve(), problems=problems)
+        subject = f"folder:{videos.name}"
+        done = events.note_once(db, VIDEOS_REGISTERED, by, subject, payload, now=now, changed=changed, asked=asked)
+        if then:
+            then(db)
+    return replace(report, done=done)
 
 
 def _file_problem(videos: Path, path: Path, message: str) -> Problem:

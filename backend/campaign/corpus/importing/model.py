@@ -127,11 +127,12 @@ class RegisterReport:
     """The result of adding a folder of videos to a project.
 
     `videos` are the added ones, sorted by name. `problems` are the files that were not added, each with the reason,
-    sorted by file.
+    sorted by file. If the same was added before and nothing changed, `done` says when and by whom.
     """
 
     videos: tuple[FoundVideo, ...]
     problems: tuple[Problem, ...]
+    done: str = ""
 
     @property
     def new(self) -> int:
@@ -149,7 +150,7 @@ class ImportReport:
     reasons. `dry_run` means that nothing was written; the report says what an import would write. `notes` are other
     remarks. `troubles` are videos that are missing or damaged. Moments of these videos are imported anyway, unless the
     duration of the video is unknown. `decoded` means that every frame of the measured videos was decoded, to find
-    damage.
+    damage. If the same was imported before and nothing changed, `done` says when and by whom.
     """
 
     format: str
@@ -164,6 +165,7 @@ class ImportReport:
     dry_run: bool
     troubles: tuple[VideoTrouble, ...] = ()
     decoded: bool = False
+    done: str = ""
 
 
 CORPUS_IMPORTED = Event(
@@ -171,8 +173,8 @@ CORPUS_IMPORTED = Event(
     EventGroup.MATERIAL,
     said("imported {file}: {videos} videos, {moments} moments, {captions} captions"),
 )
-"""file, format, videos, moments, captions"""
+"""file, format, videos, moments, captions, asked"""
 VIDEOS_REGISTERED = Event(
     "videos_registered", EventGroup.MATERIAL, said("added videos from the folder {folder}: {videos} new")
 )
-"""folder, videos: how many are new, not_taken: how many files were not added"""
+"""folder, videos: how many are new, not_taken: how many files were not added, asked"""

@@ -149,6 +149,11 @@ def unannotated_videos(db: Database) -> list[str]:
     return [row[0] for row in rows]
 
 
+def video_rows(db: Database) -> list[tuple[object, ...]]:
+    """Return everything that is stored about videos, to compare it before and after an act."""
+    return [tuple(row) for row in db.conn.execute("SELECT * FROM video LEFT JOIN video_check USING (video_id)")]
+
+
 def rename_videos(db: Database, new_names: Mapping[str, str]) -> None:
     """Rename videos; `new_names` maps old names to new ones."""
     db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in new_names.items()])

@@ -173,8 +173,10 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
             new += rows.add(db, video, spans, Origin.IMPORTED)
         total = sum(map(len, spans_by_video.values()))
         payload = {"file": file.name, "videos": len(spans_by_video), "moments": new, "gone": gone}
-        events.note(db, MOMENTS_TAKEN, by, f"file:{file.name}", now=now, **payload)
-    return TakenMoments(total, new, gone, stayed)
+        asked = events.asked(spans={video: list(spans) for video, spans in spans_by_video.items()}, only=only)
+        subject, changed = f"file:{file.name}", bool(new or gone)
+        done = events.note_once(db, MOMENTS_TAKEN, by, subject, payload, now=now, changed=changed, asked=asked)
+    return TakenMoments(total, new, gone, stayed, done)
 
 
 @in_charge

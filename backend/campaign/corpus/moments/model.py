@@ -58,7 +58,8 @@ class ProposeReport:
 
     `moments` counts all moments made, and `new` those that the project lacked. `gone` counts moments from an earlier
     run that were removed, and `stayed` those kept because something uses them. `shots` counts the shots of all videos;
-    0 for windows. `problems` are the videos whose shots could not be detected.
+    0 for windows. `problems` are the videos whose shots could not be detected. If the same was asked for before and
+    nothing changed, `done` says when and by whom.
     """
 
     videos: int
@@ -68,6 +69,7 @@ class ProposeReport:
     stayed: int
     shots: int
     problems: tuple[Problem, ...]
+    done: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +115,15 @@ class TakenMoments:
     """The result of importing a file of `moments` moments.
 
     `new` counts those that the project lacked. `gone` counts moments that were removed because the file lacks them, and
-    `stayed` those kept although the file lacks them, because something uses them.
+    `stayed` those kept although the file lacks them, because something uses them. If the same was imported before and
+    nothing changed, `done` says when and by whom.
     """
 
     moments: int
     new: int
     gone: int
     stayed: int
+    done: str = ""
 
 
 def _moments_words(payload: Payload) -> str:
@@ -139,7 +143,8 @@ MOMENTS_PROPOSED = Event(
     EventGroup.MATERIAL,
     said("proposed moments of {videos} videos by {by}: {moments} new, {gone} removed"),
 )
-"""by (shots, windows), videos, moments: how many are new, gone: how many unused earlier proposals were removed"""
+"""by (shots, windows), videos, moments: how many are new, gone: how many unused earlier proposals were removed,
+asked"""
 MOMENTS_CHANGED = Event("moments_changed", EventGroup.MATERIAL, _moments_words)
 """video, before, after: starts and ends (s) of the removed and of the added moments"""
 MOMENTS_TAKEN = Event(
@@ -147,7 +152,7 @@ MOMENTS_TAKEN = Event(
     EventGroup.MATERIAL,
     said("imported moments of {videos} videos from {file}: {moments} new, {gone} removed"),
 )
-"""file, videos, moments: how many are new, gone"""
+"""file, videos, moments: how many are new, gone, asked"""
 Span = tuple[float, float]
 MOST = 2_000_000
 """The most moments that windows may propose at once; a larger number is surely a mistake."""

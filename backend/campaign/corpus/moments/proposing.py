@@ -86,9 +86,10 @@ def propose_moments(
     with writing(project.store) as db:
         new, gone, stayed = rows.propose(db, origin, spans)
         payload = {"by": origin.value, "videos": len(spans), "moments": new, "gone": gone}
-        events.note(db, MOMENTS_PROPOSED, by, f"moments:{origin}", now=now, **payload)
+        subject, changed, asked = f"moments:{origin}", bool(new or gone), events.asked(how=how, videos=names)
+        done = events.note_once(db, MOMENTS_PROPOSED, by, subject, payload, now=now, changed=changed, asked=asked)
     total = sum(map(len, spans.values()))
-    return ProposeReport(len(spans), total, new, gone, stayed, shot_count, tuple(problems))
+    return ProposeReport(len(spans), total, new, gone, stayed, shot_count, tuple(problems), done)
 
 
 def _shots(

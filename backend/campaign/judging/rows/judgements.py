@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from sqlite3 import Row
 
 from backend.campaign.corpus.importing.rows import WHOLE
-from backend.campaign.judging.model import GRADE_REFUSED, Judgement, MyReply
+from backend.campaign.judging.model import CORRECTION_S, GRADE_REFUSED, Judgement, MyReply
 from backend.campaign.judging.rows.seats import GOLD_SEAT_NO, GRADED, Seat
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS
+from backend.core import days
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
 from backend.store.engine import Database, insert_returning_id
 
@@ -22,14 +23,23 @@ _JUDGEMENT = (
 _IN_ORDER = "ORDER BY p.query_id IS NULL, p.query_id, p.rank, j.pair_id, j.seat_no"
 
 
+def changeable(graded_at: str) -> str:
+    """Return SQL for whether a grade may still be corrected because of its age, given the SQL of its time.
+
+    `:final` is `CORRECTION_S` seconds ago. A grade from later than `CORRECTION_S` from now is from before the clock was
+    set back, and is final.
+    """
+    return f"({graded_at} > :final AND {graded_at} <= :final + {2 * CORRECTION_S})"
+
+
 # The newest reply to each note of the person, for pairs that nobody can grade or correct any more.
 # CROSS JOIN starts at the few replies, not at all judgements of the person: this runs at every exchange.
-_REPLIES = """
+_REPLIES = f"""
   FROM note_reply AS r CROSS JOIN note AS n USING (judgement_id) CROSS JOIN judgement AS j USING (judgement_id)
   CROSS JOIN consensus AS c USING (pair_id)
   WHERE j.annotator_id = :me AND c.verdict IN ('consensus', 'discarded', 'adjudicated')
   AND NOT EXISTS (SELECT 1 FROM note_reply AS l WHERE l.judgement_id = r.judgement_id AND l.reply_id > r.reply_id)
-  AND NOT EXISTS (SELECT 1 FROM judgement AS f WHERE f.pair_id = j.pair_id AND f.graded_at > :final)
+  AND NOT EXISTS (SELECT 1 FROM judgement AS f WHERE f.pair_id = j.pair_id AND {changeable("f.graded_at")})
 """
 _UNREAD = "NOT EXISTS (SELECT 1 FROM reply_read AS d WHERE d.reply_id = r.reply_id)"
 
@@ -199,15 +209,19 @@ def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[Pair
     return list(newest.values())[:most]
 
 
-def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
-    """Return how many pairs this annotator first graded since `since` (in seconds since 1970), and how many in all."""
-    later, in_all = db.conn.execute(
-        "SELECT (SELECT count(*) FROM judgement WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since) "
-        "+ (SELECT count(*) FROM gold_answer WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since), "
-        f"{GRADED}",
-        {"me": me, "since": since},
+def counts(db: Database, me: AnnotatorId, now: float) -> tuple[int, int]:
+    """Return how many pairs this annotator first graded on the day of `now` (seconds since 1970), and how many in all.
+
+    Grades of a later day, from before the clock was set back, do not count towards today's quota.
+    """
+    since = days.midnight(now)
+    of_today = "annotator_id = :me AND revision = 1 AND graded_at >= :since AND graded_at < :until"
+    today, in_all = db.conn.execute(
+        f"SELECT (SELECT count(*) FROM judgement WHERE {of_today}) "
+        f"+ (SELECT count(*) FROM gold_answer WHERE {of_today}), {GRADED}",
+        {"me": me, "since": since, "until": days.end_of_day(days.day_of(now))},
     ).fetchone()
-    return later, in_all
+    return today, in_all
 
 
 def released_grades(

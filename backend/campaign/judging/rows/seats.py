@@ -345,16 +345,18 @@ def re_open(db: Database, pair_id: PairId) -> None:
     )
 
 
-def re_opened_in_use(db: Database, pair_id: PairId, *, now: float) -> str | None:
+def re_opened_in_use(db: Database, pair_id: PairId, lease_s: float, *, now: float) -> str | None:
     """Return the name of an annotator who has used one of the two seats added by re-opening a pair; None if nobody has.
 
-    A seat is used if it has a grade, or if its holder has the pair's clip on screen.
+    A seat is used if it has a grade, or if its holder has the pair's clip on screen. Pairs are reserved for `lease_s`
+    seconds; a reservation from before the clock was set back by more is over.
     """
     row = db.conn.execute(
         "SELECT a.name FROM seat s JOIN annotator a USING (annotator_id) "
         "WHERE s.pair_id = :pair AND s.seat_no >= :first "
-        "AND (s.lease_until IS NULL OR (s.shown_at IS NOT NULL AND s.lease_until >= :now)) ORDER BY s.seat_no LIMIT 1",
-        {"pair": pair_id, "first": min(RE_OPENED_SEATS), "now": now},
+        "AND (s.lease_until IS NULL OR (s.shown_at IS NOT NULL AND s.lease_until >= :now "
+        "AND s.lease_until <= :latest)) ORDER BY s.seat_no LIMIT 1",
+        {"pair": pair_id, "first": min(RE_OPENED_SEATS), "now": now, "latest": now + 2 * lease_s},
     ).fetchone()
     return row[0] if row else None
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import JUDGEMENTS_IMPORTED
+from backend.campaign.judging.rows.judgements import changeable
 from backend.campaign.monitoring.quality.model import FLAG_DISMISSED, FlagDismissal, FlagKind
 from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Codes, Grades, Skips, Truths
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS
@@ -203,10 +204,12 @@ def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list
         final_before: an instant in seconds since 1970. A verdict is returned only if all grades of its pair are older.
             So nobody learns how others graded a pair while its grades can still be corrected.
     """
+    fresh = changeable("n.graded_at")
     rows = db.conn.execute(
-        """
+        f"""
         WITH fresh AS MATERIALIZED (  -- CROSS JOIN: people are few, and each has an index by time
-          SELECT j.pair_id FROM annotator a CROSS JOIN judgement j USING (annotator_id) WHERE j.graded_at > :final)
+          SELECT j.pair_id FROM annotator a CROSS JOIN judgement j USING (annotator_id)
+          WHERE {changeable("j.graded_at")})
         SELECT j.grade, j.graded_at, j.active_ms, j.revision = 1,
           EXISTS (SELECT 1 FROM standing s WHERE s.judgement_id = j.judgement_id), j.simulated,
           j.imported, j.pair_id IN (SELECT pair_id FROM fresh) AS recent, c.relevance,
@@ -216,8 +219,8 @@ def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list
         WHERE j.annotator_id = :me
         UNION ALL
         SELECT g.grade, g.graded_at, g.active_ms, g.revision = 1, g.revision = n.revision, 0, 0,
-          n.graded_at > :final, iif(n.graded_at > :final, NULL, c.relevance),
-          iif(n.graded_at > :final, NULL, CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END)
+          {fresh}, iif({fresh}, NULL, c.relevance),
+          iif({fresh}, NULL, CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END)
         FROM gold_answer g JOIN (SELECT pair_id, max(revision) AS revision, max(graded_at) AS graded_at
           FROM gold_answer WHERE annotator_id = :me GROUP BY pair_id) AS n USING (pair_id)
         LEFT JOIN consensus c ON c.pair_id = g.pair_id AND c.verdict IN ('consensus', 'adjudicated')

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
@@ -286,7 +286,7 @@ def import_corpus(
     """
     require_allowed(project, by, file)
     require_allowed(project, by, videos)
-    report = import_file(
+    return import_file(
         project,
         by,
         file,
@@ -297,13 +297,10 @@ def import_corpus(
         decode=decode,
         where=where,
         dry_run=dry_run,
+        then=partial(settle, now=now) if videos is not None else None,
         now=now,
         progress=steps_of(progress, said("measuring videos")),
     )
-    if videos is not None and not dry_run:
-        with writing(project.store) as db:
-            settle(db, now=now)
-    return report
 
 
 @in_charge
@@ -335,8 +332,5 @@ def register_videos(
         ProjectError: a lead may not read that folder.
     """
     require_allowed(project, by, videos)
-    steps = steps_of(progress, said("measuring videos"))
-    report = register_folder(project, by, videos, fps=fps, decode=decode, where=where, now=now, progress=steps)
-    with writing(project.store) as db:
-        settle(db, now=now)
-    return report
+    steps, then = steps_of(progress, said("measuring videos")), partial(settle, now=now)
+    return register_folder(project, by, videos, fps=fps, decode=decode, where=where, then=then, now=now, progress=steps)

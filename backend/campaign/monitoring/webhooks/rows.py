@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from backend.campaign.monitoring.webhooks.model import (
+    BACKOFF_S,
     KEPT_DELIVERIES,
     Delivery,
     DeliveryState,
@@ -155,9 +156,13 @@ def deliveries(db: Database, most: int) -> list[Delivery]:
     return [_delivery(row) for row in rows]
 
 
+# What is due later than the longest wait from now was made before the clock was set back.
+_DUE = f"state = 'waiting' AND (due_at <= :now OR due_at > :now + {BACKOFF_S[-1]})"
+
+
 def is_due(db: Database, *, now: float) -> bool:
     """Return whether a message waits to be tried now."""
-    cursor = db.conn.execute("SELECT 1 FROM webhook_delivery WHERE state = 'waiting' AND due_at <= ? LIMIT 1", [now])
+    cursor = db.conn.execute(f"SELECT 1 FROM webhook_delivery WHERE {_DUE} LIMIT 1", {"now": now})
     return cursor.fetchone() is not None
 
 
@@ -167,8 +172,8 @@ def take_due(db: Database, most: int, *, now: float, until: float) -> list[Deliv
     Until the time `until`, no other process gets them. Times are in seconds since 1970.
     """
     rows = db.conn.execute(
-        "SELECT delivery_id FROM webhook_delivery WHERE state = 'waiting' AND due_at <= ? ORDER BY due_at LIMIT ?",
-        [now, most],
+        f"SELECT delivery_id FROM webhook_delivery WHERE {_DUE} ORDER BY due_at LIMIT :most",
+        {"now": now, "most": most},
     ).fetchall()
     taken = []
     for (number,) in rows:

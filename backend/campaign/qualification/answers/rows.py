@@ -8,9 +8,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from backend.campaign.judging.model import CORRECTION_S
+from backend.campaign.judging.model import CORRECTION_S, LONGEST_LEASE_S
+from backend.campaign.judging.rows.judgements import changeable
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair
+from backend.core.days import lasts
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.core.messages import from_stored, said
 from backend.store.engine import Database
@@ -22,7 +24,7 @@ ON_A_DESK = "EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.leas
 _IS_EXAMPLE = "EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)"
 _CORRECTABLE = (
     "EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id "
-    "AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated)"
+    f"AND {changeable('j.graded_at')} AND NOT j.imported AND NOT j.simulated)"
 )
 _SETTLED = (
     f"SELECT p.pair_id, c.relevance, p.query_id FROM consensus c JOIN pair p USING (pair_id) {CLIP} "
@@ -56,11 +58,17 @@ class Fitness:
 
         If a lead decided the relevance, no grade can be corrected.
         """
-        return 0.0 if self.ruled or self.newest is None else self.newest + CORRECTION_S - now
+        if self.ruled or self.newest is None or not lasts(self.newest, CORRECTION_S, now=now):
+            return 0.0
+        return self.newest + CORRECTION_S - now
 
-    def is_held(self, now: float) -> bool:
-        """Return whether an annotator has the pair reserved for grading at the time `now`."""
-        return self.held_until is not None and self.held_until >= now
+    def held_s(self, now: float, lease_s: float = LONGEST_LEASE_S) -> float:
+        """Return for how many more seconds an annotator has the pair reserved for grading; below 0 if nobody has.
+
+        Pairs are reserved for `lease_s` seconds. A reservation from before the clock was set back by more is over.
+        """
+        held_s = -1.0 if self.held_until is None else self.held_until - now
+        return -1.0 if held_s > 2 * lease_s else held_s
 
 
 def settled(db: Database, *, now: float) -> list[KnownPair]:

@@ -125,6 +125,8 @@ def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "
             lead has not handed in the key; or guessing passes, or nearly passes, and no reason is given.
     """
     with writing(project.store) as db:
+        if (held := exams.open_exam(db)) and held.closed_at is not None:
+            events.refuse_if_done(db, EXAM_CLOSED, now=now, subject=f"exam:{held.exam_id}")
         exam = _open_round(db)
         key, finished = _key(db, exam), len(attempts.first_finished(db, exam.exam_id))
         _store_key(db, exam, by, key, although, now=now)
@@ -247,6 +249,7 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
         if exam is None:
             raise ProjectError(said("there was no exam of open pairs, and answers about settled pairs never count"))
         if exam.used_at is not None:
+            events.refuse_if_done(db, EXAM_USED, now=now, subject=f"exam:{exam.exam_id}")
             raise ProjectError(said("the answers of this exam already count as judgements"))
         if exam.closed_at is None and exam.ended_at is None:
             raise ProjectError(said("this exam is still open: fix its answer key first, or end the exam"))

@@ -200,8 +200,13 @@ def hold(
         now: seconds since 1970.
 
     Raises:
+        AlreadyDone: the open exam is the same, and nobody has begun it.
         ProjectError: guessing passes the exam, or nearly passes it, and no reason is given.
     """
+    asked = events.asked(plan=plan, although=although, newcomers_only=newcomers_only)
+    held = exams.open_exam(db, plan.key.purpose)
+    if held and not attempts.any_of(db, held.exam_id):  # a new exam would be the same, and nobody has begun this one
+        events.refuse_if_done(db, EXAM_SET, now=now, subject=f"exam:{held.exam_id}", asked=asked)
     reserve = planning.check_guessing(db, plan.right, plan.most_missed, although) if plan.right else {}
     end(db, by, plan.key.purpose, now=now, replaced=True)
     for pair_id, _, _ in plan.items:
@@ -224,6 +229,7 @@ def hold(
     queries = exam.queries if exam else 0
     payload: dict[str, object] = {"source": plan.source, "seed": plan.seed, "items": len(plan.items)}
     payload |= {"queries": queries, "most_missed": plan.most_missed, "exempted": len(veterans), "key": plan.key}
+    payload["asked"] = asked
     _tell(db, EXAM_SET, by, f"exam:{exam_id}", payload | reserve, now)
     grades = Counter(plan.right)
     by_grade = tuple(grades[grade] for grade in project_rows.scale(db).grades) if grades else ()

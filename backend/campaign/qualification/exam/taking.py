@@ -37,7 +37,6 @@ from backend.campaign.qualification.exam.results import (
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project import rows as project_rows
-from backend.core import days
 from backend.core.errors import NotAllowed
 from backend.core.events import Event
 from backend.core.ids import PairKey
@@ -82,7 +81,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
         for exam in exams.before_work(db):
             status = standing(db, person, exam)
             if status.phase not in NOTHING_BEFORE_WORK:
-                today, in_all = judgements.counts(db, person.annotator_id, days.midnight(now))
+                today, in_all = judgements.counts(db, person.annotator_id, now)
                 return build_desk(exam, status, today, in_all)
     return None
 

@@ -48,7 +48,7 @@ SETTLED = "settled pairs"
 PAIRS = 500
 """The number of gold pairs drawn by default. At the usual share they last one person for 10,000 pairs."""
 GOLD_SET = Event("gold_set", EventGroup.TRAINING, said("set gold questions: {pairs} pairs, a share of {share}"))
-"""source, pairs, share, window, fewest, warn, pause"""
+"""source, pairs, share, window, fewest, warn, pause, asked"""
 GOLD_WARNED = Event(
     "gold_warned", EventGroup.TRAINING, said("was warned by gold questions: {within} of {answers} answers were right")
 )
@@ -150,10 +150,13 @@ def set_gold(
 
     Raises:
         InputError: the file has problems, all of which are listed; nothing was changed.
+        AlreadyDone: exactly these gold questions are in use already.
         ProjectError: there is no pair whose grade is known, or a number is out of range.
     """
     with writing(project.store) as db:
-        settings = _settings(project_rows.gold(db), options)
+        asked = events.asked(options=options, file=file and [file.name, file.data], pairs=pairs)
+        before = project_rows.gold(db), gold.known(db)
+        settings = _settings(before[0], options)
         key = project_rows.gold_key(db) or secrets.token_hex(8)
         if file is not None:
             items = read_key(db, file, now=now)
@@ -172,13 +175,15 @@ def set_gold(
                     )
                 )
             gold.replace_pairs(db, [(known.pair_id, None) for known in drawn])
+        if before == (settings, gold.known(db)):
+            events.refuse_if_done(db, GOLD_SET, now=now, asked=asked)
         gold.withdraw_all(db)
         project_rows.set_gold(db, settings)
         project_rows.set_gold_key(db, key)
         report = _report(db)
         payload = {"source": file.name if file else SETTLED, "pairs": report.pairs, "share": settings.share}
         payload |= {"window": settings.window, "fewest": settings.fewest, "warn": settings.warn}
-        _tell(db, GOLD_SET, by, payload | {"pause": settings.pause}, now)
+        _tell(db, GOLD_SET, by, payload | {"pause": settings.pause, "asked": asked}, now)
     return report
 
 

@@ -198,7 +198,7 @@ def _why_open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: f
     pair_fitness = fitness(db, pair.pair_id)
     if pair_fitness.correctable_s(now) > 0:
         return said("its last grade can still be corrected: choose it in a quarter of an hour")
-    if pair_fitness.is_held(now):
+    if pair_fitness.held_s(now) >= 0:
         return said("somebody is grading this pair: choose it once they have finished")
     if pair.relevance not in (None, grade):
         return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)

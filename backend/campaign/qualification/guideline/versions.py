@@ -118,6 +118,7 @@ def _reword(
             )
         changed = changes(old, new)
         if not changed:
+            events.refuse_if_done(db, GUIDELINE_CHANGED, now=now, reason=reason)
             raise ProjectError(said("nothing changed: the guideline already says this"))
         number = project_rows.add_version(db, new, reason, by.annotator_id, at=now)
         events.record(
@@ -308,7 +309,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
             raise ProjectError(said("this pair no longer exists: reload the page"))
         if seats.is_set_aside(db, row.pair_id):
             raise ProjectError(said("this pair is in the exam, and an example would reveal its grade"))
-        _require_fit(fitness(db, row.pair_id), grade, now=now)
+        _require_fit(fitness(db, row.pair_id), grade, project.lease_s, now=now)
         seats.free_held(db, row.pair_id)
         replaced = rows.withdraw_example(db, grade, at=now)
         rows.add_example(db, grade, row.pair_id, note, lead.annotator_id, at=now)
@@ -346,7 +347,7 @@ def _clip(project: Project, key: PairKey) -> ClipJob:
     return clip_job(project.clips, project.source(video), row.start_s, row.end_s, video.sha256)
 
 
-def _require_fit(pair: Fitness, grade: int, *, now: float) -> None:
+def _require_fit(pair: Fitness, grade: int, lease_s: float, *, now: float) -> None:
     if pair.relevance is None:
         raise ProjectError(said("this pair has no relevance yet: only a settled pair can be an example"))
     if pair.relevance != grade:
@@ -367,11 +368,12 @@ def _require_fit(pair: Fitness, grade: int, *, now: float) -> None:
                 when=_minutes_from_now(correctable_s),
             )
         )
-    if pair.held_until is not None and pair.held_until >= now:
+    held_s = pair.held_s(now, lease_s)
+    if held_s >= 0:
         raise ProjectError(
             said(
                 "somebody is grading this pair: choose it once they have finished, or {when}",
-                when=_minutes_from_now(pair.held_until - now),
+                when=_minutes_from_now(held_s),
             )
         )
 

@@ -26,7 +26,7 @@ from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.store import events
-from backend.store.connection import writing
+from backend.store.connection import reading, writing
 
 LONGEST_NAME = 100
 _Kept = TypeVar("_Kept", Truth, Run)
@@ -183,14 +183,20 @@ def _add(
         raise ProjectError(
             said("{name} is reserved for the project's own settled pairs: choose another name", name=name)
         )
-    _require_free(runs.listed(project.store.db, shelf), shelf, name)
     packed = file_bytes(path)
+    sha256 = hashlib.sha256(packed).hexdigest()
+    asked = events.asked(sha256=sha256, **extra_payload)
+    with reading(project.store) as db:
+        entries, subject = runs.listed(db, shelf), f"{shelf}:{name}"
+        if any((name, sha256) == (entry.name, entry.sha256) for entry in entries):
+            events.refuse_if_done(db, _ADDED[shelf], now=now, subject=subject, asked=asked)
+        _require_free(entries, shelf, name)
     try:
         columns = read(unpack(packed, path.name), path.name)
     except PartlyRead as refused:
         raise InputError(sort_by_row([*refused.problems, *_impossible(refused.rest)])) from None
     _require_possible(columns)
-    sha256, facts = hashlib.sha256(packed).hexdigest(), read_facts(path, videos)
+    facts = read_facts(path, videos)
     with writing(project.store) as db:
         _require_free(runs.listed(db, shelf), shelf, name)
         runs.add(
@@ -209,13 +215,14 @@ def _add(
             "sha256": sha256,
             "queries": len(columns.queries),
             "moments": len(columns.video),
+            "asked": asked,
         }
         events.record(
             db,
             _ADDED[shelf],
             at=now,
             actor=by.annotator_id,
-            subject=f"{shelf}:{name}",
+            subject=subject,
             payload=payload | dict(extra_payload),
         )
         return next(entry for entry in runs.listed(db, shelf) if entry.name == name)

@@ -76,7 +76,8 @@ def import_judgements(
 
     Raises:
         InputError: the files have problems, all of which are listed with their rows; nothing was imported.
-        ProjectError: this file was imported before.
+        AlreadyDone: the same files were imported before.
+        ProjectError: this file was imported before, with other pairs.
     """
     described = (file_bytes(pairs), pairs.name) if pairs else None
     return take(project, (file_bytes(raw), raw.name), described, now=now, progress=progress)
@@ -114,6 +115,8 @@ def take(
     )
     digest = hashlib.sha256(content).hexdigest()
     with writing(project.store) as db:
+        asked = events.asked(pairs=pairs and hashlib.sha256(pairs[0]).hexdigest())
+        events.refuse_if_done(db, JUDGEMENTS_IMPORTED, now=now, subject=earlier.subject(digest), asked=asked)
         if (at := earlier.imported_at(db, digest)) is not None:
             day = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d at %H:%M UTC")
             raise ProjectError(f"{file} was already imported on {day}; its judgements are in the project")
@@ -121,7 +124,7 @@ def take(
         problems = [*campaign.problems, *work.clashes()]
         if problems:
             raise InputError(sorted(problems, key=lambda p: (p.file != campaign.raw_file, p.row or 0)))
-        return work.run(digest)
+        return work.run(digest, asked)
 
 
 class _Import:
@@ -154,10 +157,10 @@ class _Import:
                 yield Problem(file, row, f"{same_name[0].name} is a {same_name[0].role} here, and leads do not grade")
         yield from earlier_pairs.clashes(self.db, self.campaign, self.known)
 
-    def run(self, digest: str) -> JudgementsReport:
+    def run(self, digest: str, asked: str) -> JudgementsReport:
         """Store the pairs, annotators and judgements, update the tables derived from them, and return the report.
 
-        `digest` is the SHA-256 of the file of raw annotations.
+        `digest` is the SHA-256 of the file of raw annotations, and `asked` is stored in the event.
         """
         batch_size = project_rows.campaign(self.db).batch_size
         added = earlier_pairs.add(self.db, self.campaign, self.known, batch_size=batch_size, now=self.now)
@@ -191,6 +194,7 @@ class _Import:
                 "pairs": report.pairs,
                 "people": people_added,
                 "sent_on": report.sent_on,
+                "asked": asked,
             },
         )
         return report

@@ -25,7 +25,7 @@ import msgspec
 from backend import __version__
 from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.release.export.freezing import json_of, read, require_ready
+from backend.campaign.release.export.freezing import MANIFEST, json_of, read, require_ready
 from backend.campaign.release.export.front_matter import front_matter
 from backend.campaign.release.export.kept_releases import file_sha256
 from backend.campaign.release.export.model import (
@@ -40,7 +40,7 @@ from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
-from backend.core.atomic_output import new_folder
+from backend.core.atomic_output import new_folder, refuse_if_same
 from backend.core.errors import ProjectError
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
@@ -238,6 +238,7 @@ def export_form(
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
+        AlreadyDone: the folder has exactly these files already.
         ProjectError: no query can be released, the folder cannot be made, or the threshold is not a relevance above 0.
         EncoderUnavailable: the encoder of the candidate lists, which Parquet needs, cannot be found.
     """
@@ -245,7 +246,7 @@ def export_form(
     require_ready(project, by, options, out)  # before the encoder is loaded
     encoder = pseudo_train.training_encoder(project) if form is ReleaseForm.PARQUET else None
     level = _level(project, form, threshold)
-    with new_folder(out) as part:
+    with new_folder(out, unless_has=MANIFEST) as part:
         sizes = _training(project, encoder, part, options, progress) if form is ReleaseForm.PARQUET else {}
         contents = read(project, options)
         files: dict[str, bytes] = {}
@@ -263,7 +264,9 @@ def export_form(
         for name, data in {**files, "README.md": form_card(contents, form.value, explanation, tables).encode()}.items():
             (part / name).write_bytes(data)
         frozen = _manifest(contents, form, level, part)
-        (part / "manifest.json").write_bytes(frozen)
+        (part / MANIFEST).write_bytes(frozen)
+        if out.exists():
+            refuse_if_same(part, out)
         names = tuple(sorted(file.relative_to(part).as_posix() for file in part.rglob("*") if file.is_file()))
     graded = (
         moment for documents in contents.truth.values() for query in documents for moment in query["relevant_moment"]

@@ -45,7 +45,14 @@ from backend.campaign.setup.people.permissions import commands_only, in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
-from backend.core.atomic_output import new_files, new_folder, require_new_file, require_new_folder
+from backend.core.atomic_output import (
+    has_file,
+    new_files,
+    new_folder,
+    refuse_if_same,
+    require_new_file,
+    require_new_folder,
+)
 from backend.core.errors import ProjectError
 from backend.core.file_system import make_private_folder
 from backend.core.messages import as_text, said
@@ -55,6 +62,8 @@ from backend.core.text_files import csv_text
 from backend.core.where import HERE, Where
 from backend.encoders.sentence import Encoder
 from backend.store.connection import reading
+
+MANIFEST = "manifest.json"
 
 
 def read(project: Project, options: ReleaseOptions) -> Contents:
@@ -166,6 +175,7 @@ def export_release(
         progress: called with (name of the step, steps done, all steps).
 
     Raises:
+        AlreadyDone: the folder has exactly this release already.
         ProjectError: no query can be released; the folder cannot be made; the name is invalid or taken; or three
             releases have the same content, and no notes explain another one.
         EncoderUnavailable: the encoder of the candidate lists, which the training sets need, cannot be found.
@@ -174,9 +184,13 @@ def export_release(
     name, notes = proper_name(name), proper_notes(notes)
     require_ready(project, by, options, out)  # before the encoder is loaded
     encoder = pseudo_train.training_encoder(project)
-    with new_folder(out) if out else _staging(project) as part:
+    with new_folder(out, unless_has=MANIFEST) if out else _staging(project) as part:
         contents, frozen = _fill(project, encoder, part, options, progress)
         sha256 = hashlib.sha256(frozen).hexdigest()
+        if out and keeping.is_kept(project, name, sha256, needs_zip=keep):
+            refuse_if_same(part, out)
+        if out:
+            require_new_folder(out)
         keeping.require_free(project, name, sha256, notes)
         files = tuple(sorted(file.name for file in part.iterdir()))
         if progress:
@@ -184,7 +198,7 @@ def export_release(
         archive = keeping.keep(project, part, sha256) if keep or not out else None
         try:
             final_name, again = keeping.record(
-                project, by, frozen.decode(), sha256, name=name, notes=notes, archive=archive, now=now
+                project, by, frozen.decode(), sha256, name=name, notes=notes, archive=archive, out=out, now=now
             )
         except BaseException:
             keeping.discard(project, archive)
@@ -216,7 +230,8 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
         first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
         if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
             raise ProjectError(said("{out} is reserved for the project itself: name another folder", out=out))
-        require_new_folder(out)
+        if not has_file(out, MANIFEST):  # a release may be the same, made by a command that was killed at its end
+            require_new_folder(out)
     if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
         raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
     selection = release_preview(project, by, options)
@@ -293,7 +308,7 @@ def _write(contents: Contents, part: Path) -> bytes:
     (part / CROISSANT).write_bytes(description)
     hashes[CROISSANT] = hashlib.sha256(description).hexdigest()
     data = json_of(manifest(contents, counts, dict(sorted(hashes.items()))))
-    (part / "manifest.json").write_bytes(data)
+    (part / MANIFEST).write_bytes(data)
     return data
 
 
@@ -327,11 +342,16 @@ def write_pseudo_train(
         The files written.
 
     Raises:
+        AlreadyDone: the same files are there already.
         ProjectError: there are no training queries, or a file exists already.
         EncoderUnavailable: the encoder cannot be found.
     """
-    for top in tops:
-        require_new_file(out / training_file(top))
+    files = [out / training_file(top) for top in tops]
+    if not all(
+        has_file(out, file.name) for file in files
+    ):  # they may be the same, made by a command that was killed at its end
+        for file in files:
+            require_new_file(file)
     counts = queries.split_counts(project.store.db)
     if not any(counts.values()):
         raise ProjectError(
@@ -345,7 +365,10 @@ def write_pseudo_train(
     encoder = pseudo_train.training_encoder(project, where)
     with new_files(out) as part:
         pseudo_train.write(project, encoder, part, tops, progress=progress)
-    return [out / training_file(top) for top in tops]
+        if files[0].exists():
+            refuse_if_same(part, out)
+            require_new_file(files[0])
+    return files
 
 
 def json_of(value: object) -> bytes:

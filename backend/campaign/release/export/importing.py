@@ -116,7 +116,8 @@ def import_release(
     project = projects.create(folder, encoder=name, encoder_kind=kind)
     try:
         with projects.undone_if_it_fails(project):
-            report = _fill(project, release, now, progress)
+            with writing(project.store):  # all of it, or nothing
+                report = _fill(project, release, now, progress)
             projects.set_encoder(project, name, kind, dtype).store.close()
     except BaseException:
         if is_new_folder:

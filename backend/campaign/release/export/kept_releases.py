@@ -89,12 +89,14 @@ def record(
     name: str | None,
     notes: str,
     archive: tuple[Path, str] | None,
+    out: Path | None = None,
     now: float,
 ) -> tuple[str, bool]:
     """Store the record of a new release; return its name, and whether the project had it already.
 
     If an earlier release has the same content, and `name` is None or the name of that release, no new release is
-    recorded. `archive` is the path of the zip and its SHA-256.
+    recorded. `archive` is the path of the zip and its SHA-256. `out` is the folder that it is written to: a second
+    event for the same folder, after a killed command, is left out.
 
     Raises:
         ProjectError: the name was used before, or three releases hold the same content and there are no notes.
@@ -120,15 +122,17 @@ def record(
                 by=by.annotator_id,
             )
         final_name = again.name if again else str(name)
-        events.record(
-            db,
-            RELEASED,
-            at=now,
-            actor=by.annotator_id,
-            subject=f"release:{sha256[:12]}",
-            payload={"name": final_name, "sha256": sha256, "file": file, "again": again is not None},
-        )
+        payload = {"name": final_name, "sha256": sha256, "file": file, "again": again is not None}
+        asked, changed = events.asked(name=final_name, out=out and out.resolve()), again is None or out is None
+        subject = f"release:{sha256[:12]}"
+        events.note_once(db, RELEASED, by, subject, payload, now=now, changed=changed, asked=asked)
     return final_name, again is not None
+
+
+def is_kept(project: Project, name: str | None, sha256: str, *, needs_zip: bool) -> bool:
+    """Return whether a release with this manifest hash and name (None for any) is on record, if asked with its zip."""
+    with reading(project.store) as db:
+        return _identical_release(releases.all_releases(db), sha256, name, needs_zip=needs_zip) is not None
 
 
 def discard(project: Project, archive: tuple[Path, str] | None) -> None:

@@ -261,7 +261,8 @@ LONGEST_NAME = 100
 LONGEST_NOTES = 2000
 
 RELEASED = Event("released", EventGroup.RESULTS, said("froze a release {name}"))
-"""Fields: name; sha256 of the manifest; file: path of the zip; again: whether the project had the same already."""
+"""Fields: name; sha256 of the manifest; file: path of the zip; again: whether the project had the same already;
+asked."""
 RELEASE_REMOVED = Event("release_removed", EventGroup.RESULTS, said("removed the release {name}"))
 """Fields: name; sha256 of the manifest; file: path of the zip; reason."""
 TERMS_SET = Event("terms_set", EventGroup.RESULTS, said("set the licence {licence} and the citation"))

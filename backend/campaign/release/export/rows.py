@@ -21,12 +21,18 @@ from backend.campaign.nouns import Split
 from backend.campaign.qualification.exam.model import EXAM_ENDED, EXAM_SET, EXAM_USED
 from backend.campaign.qualification.guideline.versions import GUIDELINE_CHANGED
 from backend.campaign.release.export.model import TERMS_SET, QueryCounts, ReleaseRow
-from backend.campaign.review.model import ADJUDICATED, QUERIES_TAKEN_BACK, RE_OPENED, TAKEN_BACK
+from backend.campaign.review.model import ADJUDICATED, RE_OPENED, TAKEN_BACK
 from backend.campaign.selection.batches.model import BATCH_OPENED, BATCH_UNDONE
 from backend.campaign.selection.candidates.model import CANDIDATES_ADDED, CANDIDATES_CHOSEN
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.campaign.selection.pools.model import POOL_CHECK_MADE
-from backend.campaign.selection.queries.model import QUERIES_ADDED, QUERIES_DRAWN, QUERIES_REMOVED, QUERY_CHANGED
+from backend.campaign.selection.queries.model import (
+    QUERIES_ADDED,
+    QUERIES_DRAWN,
+    QUERIES_REMOVED,
+    QUERIES_TAKEN_BACK,
+    QUERY_CHANGED,
+)
 from backend.core.ids import AnnotatorId, PairId, QueryId
 from backend.store.engine import Database
 

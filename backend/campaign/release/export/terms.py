@@ -76,6 +76,7 @@ def set_release_terms(
                     )
                 )
         if (old.licence, old.citation) == (new.licence, new.citation):
+            events.refuse_if_done(db, TERMS_SET, now=now, licence=new.licence, citation=new.citation, reason=reason)
             raise ProjectError(said("nothing changed: licence and citation already say this"))
         if old.at is not None and not reason:
             raise ProjectError(said("a change of licence or citation needs a reason: say in one sentence why"))

@@ -171,16 +171,17 @@ def work(db: Database) -> dict[str, int]:
     return {words: count for words, count in counts.items() if count}
 
 
-def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
+def holding(db: Database, lease_s: float, *, now: float) -> list[tuple[str, float]]:
     """Return (name, end of the reservation) of each annotator for whom a pair is reserved right now.
 
-    A pair is reserved for a limited time for the annotator to whom it was handed out; then others may take it. The end
-    is in seconds since 1970. It is the latest one if several pairs are reserved for an annotator.
+    A pair is reserved for `lease_s` seconds for the annotator to whom it was handed out; then others may take it. The
+    end is in seconds since 1970. It is the latest one if several pairs are reserved for an annotator. Reservations from
+    before the clock was set back by more than `lease_s` are over.
     """
     rows = db.conn.execute(
-        "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) WHERE s.lease_until >= ? "
-        "GROUP BY a.annotator_id ORDER BY a.name",
-        [now],
+        "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) "
+        "WHERE s.lease_until >= ? AND s.lease_until <= ? GROUP BY a.annotator_id ORDER BY a.name",
+        [now, now + 2 * lease_s],
     )
     return [(row[0], row[1]) for row in rows]
 

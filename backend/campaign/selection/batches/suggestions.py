@@ -231,6 +231,7 @@ def set_batch_rule(
                 )
             )
         if rule == present.rule:
+            events.refuse_if_done(db, BATCH_RULE_CHANGED, now=now, reason=reason)
             raise ProjectError(said("The rule already says this. Change a number, then save."))
         number = batches_rows.add_version(db, rule, reason, by.annotator_id, at=now)
         payload = {"version": number, **asdict(rule), "reason": reason}

@@ -16,11 +16,11 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.candidates import model
 from backend.campaign.selection.candidates import rows as candidates_rows
-from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN, CandidateReport
+from backend.campaign.selection.candidates.model import CANDIDATES_ADDED, CANDIDATES_CHOSEN, CandidateReport
 from backend.campaign.selection.candidates.rows import CandidateRow
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.drawing import require_no_lists
-from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.selection.queries.model import QUERIES_TAKEN_BACK, QueryRow
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project import rows as project_rows
@@ -61,14 +61,16 @@ def choose_encoder(
         dtype: the number format in which it computes: `fp32` or `bf16`; None keeps the present one.
 
     Raises:
-        ProjectError: there are candidate lists already; their encoder stays.
+        ProjectError: there are candidate lists already; their encoder, if it is another, stays.
         EncoderUnavailable: the encoder cannot be found.
     """
-    require_no_lists(project)
     settings = project.settings
     if name is None:
         name, kind = settings.encoder, kind or settings.encoder_kind
     spec = sentence.resolve(name, kind, dtype or settings.encoder_dtype)
+    if (spec.name, spec.kind, spec.dtype) == (settings.encoder, settings.encoder_kind, settings.encoder_dtype):
+        return project  # nothing to write, even if there are lists
+    require_no_lists(project)
     sentence.load(spec)
     return projects.set_encoder(project, spec.name, spec.kind, spec.dtype)
 
@@ -106,11 +108,13 @@ def choose_candidates(
         progress: called with (name of the step, number done, number of all).
 
     Raises:
-        ProjectError: no queries or no captions yet, candidate lists exist already, or no such batch size.
+        AlreadyDone: exactly these candidates were chosen before.
+        ProjectError: no queries or no captions yet, other candidate lists exist already, or no such batch size.
         EncoderUnavailable: the encoder cannot be found.
     """
     store = project.store
-    require_no_lists(project)
+    asked = asked_of(project, encoder, batch_size=batch_size, probe=probe, seed=seed)
+    require_not_chosen(project, asked, now=now)
     query_rows = to_search(project, batch_size)
     if not 0 <= probe <= len(query_rows):
         raise ProjectError(
@@ -121,7 +125,7 @@ def choose_candidates(
     candidates, split_ties = search(project, encoder, query_rows, MAX_CANDIDATES, unread=unread, progress=progress)
     probes = _probes(project, encoder, query_rows, probe, seed, progress=progress)
     with writing(store) as db:
-        require_no_lists(project)  # here, because another process may have made some in the meantime
+        require_not_chosen(project, asked, now=now)  # here, because another process may have made some in the meantime
         if batch_size is not None:
             project_rows.set_batch_size(db, batch_size)
         campaign = project_rows.campaign(db)
@@ -135,7 +139,7 @@ def choose_candidates(
         payload = {"encoder": encoder.identity, "queries": len(query_rows), "candidates": len(candidates)}
         if probe:
             payload |= {"probed": probe, "probe_pairs": probe_pairs, "seed": seed}
-        events.note(db, CANDIDATES_CHOSEN, by, "candidates", now=now, **payload)
+        events.note(db, CANDIDATES_CHOSEN, by, "candidates", now=now, asked=asked, **payload)
     without_file = len(corpus.videos_without_file(store.db))
     return CandidateReport(
         *(
@@ -150,6 +154,27 @@ def choose_candidates(
         ),
         unread=tuple(unread),
     )
+
+
+def asked_of(project: Project, encoder: Encoder | None, **arguments: object) -> str:
+    """Return a digest of what candidates are asked for: the encoder, or else that of the settings, and the rest."""
+    chosen = project.settings
+    names = [chosen.encoder, chosen.encoder_kind, chosen.encoder_dtype] if encoder is None else [encoder.identity]
+    return events.asked(encoder=names, **arguments)
+
+
+def require_not_chosen(project: Project, asked: str, *, now: float) -> None:
+    """Refuse to choose candidates once there are some.
+
+    Raises:
+        AlreadyDone: they are those that are asked for.
+        ProjectError: they are others.
+    """
+    if queries.any_list(project.store.db):
+        events.refuse_if_done(
+            project.store.db, CANDIDATES_CHOSEN, now=now, undone_by=(QUERIES_TAKEN_BACK, CANDIDATES_ADDED), asked=asked
+        )
+    require_no_lists(project)
 
 
 def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:

@@ -7,8 +7,11 @@ makes the candidate lists and opens their first batches. A later pooling adds ca
 given, and opens a batch with them.
 """
 
+import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -38,20 +41,22 @@ from backend.campaign.selection.candidates.pooled_lists import read as material_
 from backend.campaign.selection.candidates.rows import CandidateRow
 from backend.campaign.selection.candidates.submitted_runs import CAPTIONS, VISUAL, CandidatePooling, Listed, Place
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.drawing import require_no_lists
-from backend.campaign.selection.queries.model import QueryRow
+from backend.campaign.selection.queries.model import QUERIES_TAKEN_BACK, QueryRow
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
-from backend.core.errors import ProjectError, VideoUnreadable
+from backend.core.errors import InputError, ProjectError, VideoUnreadable
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
 from backend.core.progress import Progress, steps_of
+from backend.core.reading import file_bytes
 from backend.core.where import HERE, Where, placed
 from backend.encoders.clip import FOR_CANDIDATES, Clip, load_clip, of_span
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.media.frames import keep_frames, vectors_of
+from backend.scoring.run_files import named_files
+from backend.store import events
 from backend.store.connection import reading, writing
 
 
@@ -90,32 +95,40 @@ def pool_candidates(
 
     Raises:
         InputError: with everything that is wrong with the runs; nothing is written then.
+        AlreadyDone: exactly this was pooled before.
         ProjectError: there are no queries yet; candidate lists exist already, or with `again` do not exist yet; or the
             batch size, depth or overlap is out of range.
         EncoderUnavailable: the encoder or the CLIP model cannot be found or built.
     """
     options = options or CandidatePooling()
+    files = [(run.name, _hash(run.path)) for run in named_files(runs)]
+    rest = {"captions": captions, "visual": visual, "batch_size": batch_size}
+    asked = choosing.asked_of(project, None, runs=files, options=options, **rest)
     if again:
-        return _pool_again(project, by, runs, options, dry_run=dry_run, now=now, progress=progress)
-    require_no_lists(project)
+        undone_by = (QUERIES_TAKEN_BACK,)
+        events.refuse_if_done(project.store.db, CANDIDATES_ADDED, now=now, undone_by=undone_by, asked=asked)
+        return _pool_again(project, by, runs, options, asked, dry_run=dry_run, now=now, progress=progress)
+    choosing.require_not_chosen(project, asked, now=now)
     encoder = load_encoder(project, where) if captions else None
     clip = placed(load_clip(visual, FOR_CANDIDATES), where) if visual else None
-    asked = choosing.to_judge(project, batch_size)
+    to_judge = choosing.to_judge(project, batch_size)
     material = material_of(project, runs, options, without_runs=clip is not None)
     similar: list[CandidateRow] = []
     split_ties, unread = 0, list[str]()
     if encoder:
-        similar, split_ties = choosing.search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
-    seen = search_frames(project, clip, asked, MAX_CANDIDATES, progress=progress) if clip else None
+        similar, split_ties = choosing.search(
+            project, encoder, to_judge, MAX_CANDIDATES, unread=unread, progress=progress
+        )
+    seen = search_frames(project, clip, to_judge, MAX_CANDIDATES, progress=progress) if clip else None
     beside: dict[QueryId, list[Listed]] = {}
     for source, rows in ((CAPTIONS, similar), (VISUAL, seen.rows if seen else ())):
         for row in rows:
             beside.setdefault(row.query_id, []).append((row.moment_id, row.rank, row.similarity, source))
     merging = merging_of(material, options)
-    merged = merge_found(merging, asked, beside, progress)
+    merged = merge_found(merging, to_judge, beside, progress)
     size = batch_size or project.campaign.batch_size
     report = replace(
-        report_on(project, material, merging, merged, asked),
+        report_on(project, material, merging, merged, to_judge),
         pairs=sum(min(size, len(candidates)) for candidates in merged.values()),
         encoder=encoder.identity if encoder else None,
         split_ties=split_ties,
@@ -126,7 +139,7 @@ def pool_candidates(
     if dry_run:
         return report
     with writing(project.store) as db:
-        require_no_lists(project)  # here, because another process may have made some in the meantime
+        choosing.require_not_chosen(project, asked, now=now)  # another process may have made some meanwhile
         require_unchanged(db, material)
         if batch_size is not None:
             project_rows.set_batch_size(db, batch_size)
@@ -144,11 +157,18 @@ def pool_candidates(
             by_frames = CandidateSource(SourceKind.VISUAL, report.visual, None, MAX_CANDIDATES)
             candidates_rows.add_source(db, by_frames, spans.get(VISUAL, ()), at=now, by=by.annotator_id)
         add_runs(db, by, material, options, spans, part=1, now=now)
-        what = {"encoder": report.encoder, "queries": report.queries, "candidates": report.candidates}
+        what = {"encoder": report.encoder, "queries": report.queries, "candidates": report.candidates, "asked": asked}
         if report.visual:
             what["visual"] = report.visual
         record_pooling(db, CANDIDATES_CHOSEN, by, report, options, what, now=now)
     return report
+
+
+def _hash(file: Path) -> str:
+    """Return the SHA-256 of a file; "" if it cannot be read, which reading it again explains."""
+    with suppress(InputError):
+        return hashlib.sha256(file_bytes(file)).hexdigest()
+    return ""
 
 
 def _pool_again(
@@ -156,6 +176,7 @@ def _pool_again(
     by: Lead | Operator,
     given: Given,
     options: CandidatePooling,
+    asked_for: str,
     *,
     dry_run: bool,
     now: float,
@@ -211,7 +232,7 @@ def _pool_again(
                     by=by.annotator_id,
                 )
         add_runs(db, by, material, options, merging.found_spans(merged, ids), part=part, now=now)
-        what = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs}
+        what = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs, "asked": asked_for}
         record_pooling(db, CANDIDATES_ADDED, by, report, options, what, now=now)
     return replace(report, part=part)
 

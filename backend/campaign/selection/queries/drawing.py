@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from backend.campaign.corpus.captions import rows as captions_rows
+from backend.campaign.corpus.captions.model import CAPTION_CORRECTED
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
@@ -21,6 +22,7 @@ from backend.campaign.selection.queries.model import (
     QUERIES_ADDED,
     QUERIES_DRAWN,
     QUERIES_REMOVED,
+    QUERIES_TAKEN_BACK,
     QUERY_CHANGED,
     Draw,
     Drawable,
@@ -57,6 +59,8 @@ class _Plan:
     report: QueryReport
 
 
+_CHANGES = (QUERY_CHANGED, QUERIES_REMOVED, QUERIES_TAKEN_BACK, CAPTION_CORRECTED)
+"""The kinds of events after which the queries may be others than those that were drawn or added."""
 SHOWN = 10
 """The most queries to be judged that a report names."""
 
@@ -97,17 +101,23 @@ def draw_queries(
         now: seconds since 1970.
 
     Raises:
-        ProjectError: queries were drawn already, or there are no captions, or fewer distinct texts than queries to
-            draw.
+        AlreadyDone: exactly these queries were drawn or added before, and nobody changed any since.
+        ProjectError: other queries were drawn already, or there are no captions, or fewer distinct texts than queries
+            to draw.
         InputError: everything that is wrong with the file of own queries; nothing was stored then.
     """
     options = DrawOptions(val, test, seed, stratum, show_of, repeats)
     file = OwnFile(file_bytes(own), own.name, own_split) if isinstance(own, Path) else own
     named = _named_shows(project, options)  # outside the transaction: somebody's pattern may take a second
+    asked = events.asked(options=options, own=file)
     with reading(project.store) if dry_run else writing(project.store) as db:
+        any_query = any(queries.split_counts(db).values())
+        if any_query:
+            kind = QUERIES_DRAWN if options.draws else QUERIES_ADDED
+            events.refuse_if_done(db, kind, now=now, undone_by=_CHANGES, asked=asked)
         if file and not options.draws:
             require_no_lists(project)
-        if any(queries.split_counts(db).values()):
+        if any_query:
             if file is None or options.draws:
                 raise ProjectError(
                     said(
@@ -124,7 +134,7 @@ def draw_queries(
         if file is not None:
             queries.add_own(db, plan.mine)
             counts = Counter(query.split.value for query in plan.mine)
-            payload = {"file": file.name, **{split.value: counts[split.value] for split in Split}}
+            payload = {"file": file.name, **{split.value: counts[split.value] for split in Split}, "asked": asked}
             events.note(db, QUERIES_ADDED, by, "queries", now=now, **payload)
         if plan.drawn is not None:
             queries.add_drawn(db, plan.drawn.queries)
@@ -133,6 +143,7 @@ def draw_queries(
                 **{"seed": options.seed, "val": options.val, "test": options.test, "train": trained},
                 **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": options.repeats.value},
                 **({"spread_over": options.stratum.value, "show_of": options.show_of} if options.stratum else {}),
+                "asked": asked,
             }
             events.note(db, QUERIES_DRAWN, by, "queries", now=now, **payload)
     return plan.report

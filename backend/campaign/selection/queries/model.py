@@ -152,12 +152,16 @@ class QueryReport:
 QUERIES_DRAWN = Event(
     "queries_drawn", EventGroup.MATERIAL, said("drew queries: {val} val, {test} test, {train} train (seed {seed})")
 )
-"""seed, val, test, train, removed, merged, repeats (keep, merge), spread_over (video, show), show_of"""
+"""seed, val, test, train, removed, merged, repeats (keep, merge), spread_over (video, show), show_of, asked"""
 QUERIES_ADDED = Event(
     "queries_added", EventGroup.MATERIAL, said("added queries from {file}: {val} val, {test} test, {train} train")
 )
-"""file, val, test, train: numbers of own queries added"""
+"""file, val, test, train: numbers of own queries added, asked"""
 QUERY_CHANGED = Event("query_changed", EventGroup.MATERIAL, said("changed the query “{before}” to “{text}” ({split})"))
 """before, text, split: of a query without candidates"""
 QUERIES_REMOVED = Event("queries_removed", EventGroup.MATERIAL, said("removed {queries} queries: {texts}"))
 """queries: how many, texts: of queries without candidates"""
+QUERIES_TAKEN_BACK = Event(
+    "queries_taken_back", EventGroup.MATERIAL, said("took back the queries: {val} val, {test} test, {train} train")
+)
+"""val, test, train, candidates, pairs: how many of each were removed"""

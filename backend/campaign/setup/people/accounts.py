@@ -143,7 +143,7 @@ def new_invitation(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
 @public
 def invited(project: Project, invitation: str, *, now: float) -> Person | None:
     """Return the person whom a one-time invitation is for; None if it is used up, expired or unknown."""
-    return people.invited(project.store.db, digest(invitation), now=now)
+    return people.invited(project.store.db, digest(invitation), now=now, length_s=INVITATION_S)
 
 
 @public
@@ -154,7 +154,7 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
         SignInRefused: the invitation is used up, expired or unknown.
         ProjectError: the password is too short or easily guessed.
     """
-    invitee = people.invited(project.store.db, digest(invitation), now=now)
+    invitee = people.invited(project.store.db, digest(invitation), now=now, length_s=INVITATION_S)
     # Slow on purpose, so before the transaction.
     hashed = permissions.hash_password(password, invitee.name if invitee else "")
     with writing(project.store) as db:
@@ -226,7 +226,7 @@ def kept_language(project: Project, token: str, *, now: float) -> str | None:
 
 
 def _use_invitation(db: Database, token: str, *, now: float) -> Person:
-    person = people.invited(db, digest(token), now=now)
+    person = people.invited(db, digest(token), now=now, length_s=INVITATION_S)
     if person is None:
         raise SignInRefused(said("This invitation was already used or has expired: ask your lead for a new one."))
     people.use_invitation(db, digest(token), at=now)

@@ -73,14 +73,14 @@ def work_time(
         active_ms: claimed active time.
         elapsed_ms: claimed time on screen; None where nobody measured it.
         since: when they got the work, in seconds since 1970. If it is None, because an earlier release did not store
-            it, the time since their previous work counts.
+            it, or lies ahead because the clock was set back, the time since their previous work counts.
         now: seconds since 1970.
     """
-    if since is None:
-        since = rows.last_credited(db, me) or now
+    if since is None or since > now:
+        since = rows.last_credited(db, me, now=now) or now
     since = max(since, now - DAY_MS / 1000)
     return limit_to_server_time(
         *(active_ms, elapsed_ms),
         passed_ms=max(0, int((now - since) * 1000)),
-        credited_ms=rows.credited_since(db, me, since),
+        credited_ms=rows.credited_since(db, me, since, now=now),
     )

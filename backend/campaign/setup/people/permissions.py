@@ -272,7 +272,7 @@ def knows_browser(project: Project, name: str, browser: str, *, now: float) -> b
     account = people.by_name(project.store.db, name.strip())
     if account is None:
         return False
-    return people.knows_browser(project.store.db, account[0].annotator_id, digest(browser), since=now - BROWSER_S)
+    return people.knows_browser(project.store.db, account[0].annotator_id, digest(browser), BROWSER_S, now=now)
 
 
 @public
@@ -287,7 +287,7 @@ def remember_browser(project: Project, session: str, browser: str, *, now: float
     if person is None:
         return browser
     with writing(project.store) as db:
-        known = people.knows_browser(db, person.annotator_id, digest(browser), since=now - BROWSER_S)
+        known = people.knows_browser(db, person.annotator_id, digest(browser), BROWSER_S, now=now)
         cookie = browser if known else secrets.token_urlsafe(32)
         if not known:
             people.rename_browser(db, digest(browser), digest(cookie))  # others may use the same computer

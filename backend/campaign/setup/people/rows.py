@@ -133,12 +133,16 @@ def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, 
     )
 
 
-def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Return the person whom an invitation is for; None if it is used, expired or unknown."""
+def invited(db: Database, token_hash: str, *, now: float, length_s: float) -> Person | None:
+    """Return the person whom an invitation is for; None if it is used, expired or unknown.
+
+    It was made for `length_s` seconds. It has expired too if it was made later than `length_s` from now: then the clock
+    was set back.
+    """
     row = db.conn.execute(
         "SELECT a.* FROM invitation i JOIN annotator a USING (annotator_id) "
-        "WHERE i.token_hash = ? AND i.used_at IS NULL AND i.expires_at > ?",
-        [token_hash, now],
+        "WHERE i.token_hash = ? AND i.used_at IS NULL AND i.expires_at > ? AND i.expires_at <= ?",
+        [token_hash, now, now + 2 * length_s],
     ).fetchone()
     return _person(row) if row else None
 
@@ -183,9 +187,12 @@ def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
     return _person(row) if row else None
 
 
+_GOES_ON = "s.expires_at > :now AND s.created_at <= :now + s.expires_at - s.created_at"
+
+
 def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
-    """Add a session for a person, and delete all sessions that have expired."""
-    db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
+    """Add a session for a person, and delete all sessions that are over (see `by_session`)."""
+    db.conn.execute(f"DELETE FROM session AS s WHERE NOT ({_GOES_ON})", {"now": at})
     db.conn.execute(
         "INSERT INTO session (token_hash, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
         [token_hash, annotator_id, at, until],
@@ -193,11 +200,14 @@ def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at:
 
 
 def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Return the person whose session has this token hash; None if it is over, or the person is suspended."""
+    """Return the person whose session has this token hash; None if it is over, or the person is suspended.
+
+    A session is over too if it begins later than its length from now: then the clock was set back.
+    """
     row = db.conn.execute(
         "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
-        "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
-        [token_hash, now],
+        f"WHERE s.token_hash = :hash AND a.suspended = 0 AND {_GOES_ON}",
+        {"hash": token_hash, "now": now},
     ).fetchone()
     return _person(row) if row else None
 
@@ -207,11 +217,14 @@ def end_session(db: Database, token_hash: str) -> None:
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
 
 
-def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, since: float) -> bool:
-    """Return whether a person signed in with this browser after `since`, in seconds since 1970."""
+def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, length_s: float, *, now: float) -> bool:
+    """Return whether a person signed in with this browser less than `length_s` seconds ago.
+
+    A sign-in counts as old too if it is later than `length_s` from now: then the clock was set back.
+    """
     row = db.conn.execute(
-        "SELECT 1 FROM known_browser WHERE browser_hash = ? AND known_at > ? AND annotator_id = ?",
-        [browser_hash, since, annotator_id],
+        "SELECT 1 FROM known_browser WHERE browser_hash = ? AND abs(known_at - ?) < ? AND annotator_id = ?",
+        [browser_hash, now, length_s, annotator_id],
     ).fetchone()
     return row is not None
 
@@ -332,37 +345,40 @@ def _person(row: sqlite3.Row) -> Person:
 # Working time is in several tables. Simulated and imported judgements keep the times they came with. An exam answer
 # that became a judgement has its time in the exam. CROSS JOIN makes SQLite go from a person's few attempts to answers.
 _CREDITED = f"""
-  SELECT graded_at AS at, active_ms FROM judgement WHERE annotator_id = :me AND graded_at > :since
+  SELECT graded_at AS at, active_ms FROM judgement WHERE annotator_id = :me AND graded_at > :since AND graded_at <= :now
     AND simulated = 0 AND imported = 0 AND event_key NOT LIKE '{FROM_EXAM}%'
-  UNION ALL SELECT graded_at, active_ms FROM gold_answer WHERE annotator_id = :me AND graded_at > :since
+  UNION ALL SELECT graded_at, active_ms FROM gold_answer
+    WHERE annotator_id = :me AND graded_at > :since AND graded_at <= :now
   UNION ALL SELECT n.answered_at, n.active_ms FROM exam_attempt t CROSS JOIN exam_answer n USING (attempt_id)
-    WHERE t.annotator_id = :me AND n.answered_at > :since
-  UNION ALL SELECT at, active_ms FROM description_act WHERE person_id = :me AND at > :since AND active_ms IS NOT NULL
+    WHERE t.annotator_id = :me AND n.answered_at > :since AND n.answered_at <= :now
+  UNION ALL SELECT at, active_ms FROM description_act
+    WHERE person_id = :me AND at > :since AND at <= :now AND active_ms IS NOT NULL
 """
 
 
-def credited_since(db: Database, me: AnnotatorId, instant: float) -> int:
-    """Return how much working time was credited to a person after an instant, in milliseconds.
+def credited_since(db: Database, me: AnnotatorId, instant: float, *, now: float) -> int:
+    """Return how much working time was credited to a person after an instant and until `now`, in milliseconds.
 
-    `instant` is in seconds since 1970.
+    Both are in seconds since 1970. Times after `now` were stored before the clock was set back.
     """
     row = db.conn.execute(
-        f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant}
+        f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant, "now": now}
     ).fetchone()
     return int(row[0])
 
 
-def last_credited(db: Database, me: AnnotatorId) -> float | None:
-    """Return when a person's newest grade, answer or work on a description was stored, in seconds since 1970.
+def last_credited(db: Database, me: AnnotatorId, *, now: float) -> float | None:
+    """Return when a person's newest grade, answer or work on a description until `now` was stored.
 
-    The result is None if there is none.
+    Both are in seconds since 1970. The result is None if there is none.
     """
     row = db.conn.execute(
-        "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement WHERE annotator_id = :me "
-        "UNION ALL SELECT max(graded_at) FROM gold_answer WHERE annotator_id = :me "
+        "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement "
+        "WHERE annotator_id = :me AND graded_at <= :now "
+        "UNION ALL SELECT max(graded_at) FROM gold_answer WHERE annotator_id = :me AND graded_at <= :now "
         "UNION ALL SELECT max(n.answered_at) FROM exam_attempt t CROSS JOIN exam_answer n USING (attempt_id) "
-        "WHERE t.annotator_id = :me "
-        "UNION ALL SELECT max(at) FROM description_act WHERE person_id = :me) AS e",
-        {"me": me},
+        "WHERE t.annotator_id = :me AND n.answered_at <= :now "
+        "UNION ALL SELECT max(at) FROM description_act WHERE person_id = :me AND at <= :now) AS e",
+        {"me": me, "now": now},
     ).fetchone()
     return None if row[0] is None else float(row[0])

@@ -5,11 +5,12 @@ to which it leads.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from backend.core import leftovers
 from backend.core.errors import ProjectError
 from backend.core.file_system import leads_out
 from backend.core.messages import said
@@ -57,6 +58,21 @@ def require_inside(folder: Path) -> None:
                     target=os.path.realpath(place),
                 )
             )
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes left where commands write in a project; see `backend.core.leftovers`."""
+    caches = _folders_in(
+        [folder / place for place in ("cache", "cache/embeddings") if not os.path.islink(folder / place)]
+    )
+    leftovers.remove_leftovers([folder, *_folders_in([folder]), *caches])
+
+
+def _folders_in(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders in these folders; links are left out."""
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as found:
+            yield from (Path(entry) for entry in found if entry.is_dir(follow_symlinks=False))
 
 
 def entries(folder: Path) -> Iterator[Path]:

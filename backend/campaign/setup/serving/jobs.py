@@ -31,6 +31,7 @@ from backend.campaign.setup.serving.model import (
     JobState,
     OutcomeWithResult,
 )
+from backend.core.days import lasts
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.file_system import make_private_folder
 from backend.core.locking import is_free, locked
@@ -259,7 +260,7 @@ def _file(project: Project, key: str, extension: str) -> Path:
 def _current_jobs(project: Project, db: Database, now: float) -> list[Job]:
     jobs = []
     for job, heard_at in rows.jobs(db):
-        quiet = job.is_running and now - heard_at > rules.QUIET_S
+        quiet = job.is_running and not lasts(heard_at, rules.QUIET_S, now=now)
         free = is_free(_file(project, job.key, "lock")) if quiet else None
         jobs.append(rules.current_job(job, heard_at=heard_at, lock_is_free=free, now=now))
     return jobs

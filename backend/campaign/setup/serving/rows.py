@@ -23,9 +23,14 @@ from backend.core.messages import from_stored, to_stored
 from backend.store.engine import Database
 
 
-def forget_failures(db: Database, *, until: float) -> None:
-    """Delete counters of failed sign-ins whose last failure was at `until` or earlier, in seconds since 1970."""
-    db.conn.execute("DELETE FROM sign_in_attempt WHERE last_at <= ?", [until])
+def forget_failures(db: Database, kept_s: float, *, now: float) -> None:
+    """Delete counters of failed sign-ins whose last failure was `kept_s` seconds ago or earlier.
+
+    If the clock was set back since a failure, the failure counts as one of now. If it was set back by more than
+    `kept_s`, the counter is deleted. `now` is in seconds since 1970.
+    """
+    db.conn.execute("DELETE FROM sign_in_attempt WHERE abs(last_at - ?) >= ?", [now, kept_s])
+    db.conn.execute("UPDATE sign_in_attempt SET last_at = :now WHERE last_at > :now", {"now": now})
 
 
 def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
@@ -103,9 +108,9 @@ def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed
     return {key: frozenset(value) if isinstance(value, list) else value for key, value in typed.items()}
 
 
-def forget_drafts(db: Database, *, until: float) -> None:
-    """Delete drafts that were stored at `until` or earlier, in seconds since 1970."""
-    db.conn.execute("DELETE FROM draft WHERE kept_at <= ?", [until])
+def forget_drafts(db: Database, kept_s: float, *, now: float) -> None:
+    """Delete drafts that were stored `kept_s` seconds ago or earlier, or before the clock was set back by as much."""
+    db.conn.execute("DELETE FROM draft WHERE abs(kept_at - ?) >= ?", [now, kept_s])
 
 
 def jobs(db: Database) -> list[tuple[Job, float]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from backend.campaign.setup.serving.model import Delay, Failures, Job, JobKind, JobState, Typed
+from backend.core.days import lasts
 from backend.core.typed_text import name_key
 
 FORGOTTEN_S = 3600.0
@@ -84,7 +85,7 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
     left = {
         kind: min(counter.last_at, now) + delay_s(kind, counter.failures) - now
         for kind, counter in failed.items()
-        if now - counter.last_at < FORGOTTEN_S
+        if lasts(counter.last_at, FORGOTTEN_S, now=now)
     }
     refused = max((left[kind] for kind in ("pair", "browser") if kind in left), default=0.0)
     held_back = max((left[kind] for kind in ("name", "address") if kind in left), default=0.0)
@@ -102,7 +103,7 @@ def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: fl
         now: seconds since 1970.
     """
     silent_s = UNHEARD_S if lock_is_free is None else QUIET_S if lock_is_free else math.inf
-    if job.is_running and now - heard_at > silent_s:
+    if job.is_running and not lasts(heard_at, silent_s, now=now):
         return msgspec.structs.replace(job, state=JobState.INTERRUPTED)
     return job
 

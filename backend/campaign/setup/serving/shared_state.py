@@ -35,7 +35,7 @@ def begin_attempt(project: Project, name: str, address: str, browser: str | None
     """
     who = rules.sign_in_counters(name, address, browser)
     with writing(project.store) as db:
-        rows.forget_failures(db, until=now - rules.FORGOTTEN_S)
+        rows.forget_failures(db, rules.FORGOTTEN_S, now=now)
         delay = rules.delay(rows.failures(db, who), now=now)
         if not delay.refused_s:
             for kind, digest in who.items():
@@ -70,7 +70,7 @@ def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mappin
     if not typed:
         return
     with writing(project.store) as db:
-        rows.forget_drafts(db, until=now - rules.DRAFT_S)
+        rows.forget_drafts(db, rules.DRAFT_S, now=now)
         rows.keep_draft(db, person, place, typed, at=now)
 
 
@@ -83,5 +83,5 @@ def take_draft(project: Project, person: Lead | Annotator, place: str, *, now: f
     if not rows.has_draft(project.store.db, person.annotator_id, place):
         return {}  # every run of every page comes here, so it must not write
     with writing(project.store) as db:
-        rows.forget_drafts(db, until=now - rules.DRAFT_S)
+        rows.forget_drafts(db, rules.DRAFT_S, now=now)
         return rows.take_draft(db, person.annotator_id, place)

@@ -30,6 +30,7 @@ from backend.campaign.setup.tokens.model import (
     PersonalToken,
     TokenScope,
 )
+from backend.core.days import lasts
 from backend.core.errors import ProjectError, SignInRefused, StoreUnavailable
 from backend.core.messages import said
 from backend.core.typed_text import tidy
@@ -157,9 +158,11 @@ def token_for(project: Project, text: str, *, now: float) -> PersonalToken | Non
         return None
     token, hashed = rows.by_key(project.store.db, key) or (None, _NOBODYS_HASH)
     is_right = hmac.compare_digest(hashed, digest(text))
-    if token is None or not is_right or token.expires_at <= now or token.owner.suspended:
+    if token is None or not is_right or token.owner.suspended:
         return None
-    if token.used_at is None or token.used_at <= now - _NOTED_EVERY_S:
+    if token.expires_at <= now or not lasts(token.created_at, token.expires_at - token.created_at, now=now):
+        return None
+    if token.used_at is None or abs(now - token.used_at) >= _NOTED_EVERY_S:
         with suppress(StoreUnavailable), writing(project.store) as db:
             rows.note_use(db, token.key, at=now)
     return token

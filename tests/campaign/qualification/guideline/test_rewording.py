@@ -205,8 +205,10 @@ def test_the_note_of_an_example_may_be_translated_and_no_other_one(judging: Judg
     set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
     assert judging.project.campaign.grading.translations == {"de": {note: "Die Hand."}}
     judging.rows("UPDATE example SET withdrawn_at = ?", NOW)
-    with pytest.raises(ProjectError, match="nothing changed"):
+    with pytest.raises(ProjectError, match="This was done at"):
         set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
+    with pytest.raises(ProjectError, match="nothing changed"):
+        set_guideline_from_file(judging.project, OPERATOR, file, f"{WHY} Or so.", now=NOW)
     file.write_text(file.read_text().replace("The hand is", "A hand is"))
     with pytest.raises(InputError, match=r"'A hand is there\.' is no text of this guideline"):
         set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)

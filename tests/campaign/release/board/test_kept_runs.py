@@ -134,8 +134,8 @@ def test_a_relevance_that_is_no_grade_is_refused(corpus_project: Project, tmp_pa
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("run", "there is already a run called run"),
-        (" run ", "there is already a run called run"),
+        ("run", "This was done at 14:13 UTC by the command line"),
+        (" run ", "This was done at 14:13 UTC"),
         ("  ", "the name has no visible characters"),
         ("a\x07b", "the name has no visible characters"),
         ("x" * 101, "the name has 101 characters"),
@@ -219,7 +219,7 @@ def test_the_real_runs_are_kept_with_their_names(corpus_project: Project, shared
 def test_a_kept_run_is_found_by_either_form_of_its_name(corpus_project: Project, tmp_path: Path) -> None:
     path = write(tmp_path, "run.json", RUN)
     assert add_run(corpus_project, OPERATOR, path, name="cafe\u0301", now=NOW).name == "caf\u00e9"
-    with pytest.raises(ProjectError, match="there is already a run called"):
+    with pytest.raises(ProjectError, match="This was done at"):
         add_run(corpus_project, OPERATOR, path, name="caf\u00e9", now=NOW)
     for unseen in ("a\u200bb", "\u3164", "a\ufe0f"):
         with pytest.raises(ProjectError, match="the name has no visible characters"):

@@ -18,9 +18,10 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases, release_changes, release_file
 from backend.campaign.release.export.model import KeptRelease
 from backend.campaign.release.export.terms import set_release_terms
+from backend.campaign.setup.project import places
 from backend.campaign.setup.project.folder import open_project
-from backend.core.atomic_output import OURS
 from backend.core.errors import NotAllowed, ProjectError
+from backend.core.leftovers import OURS
 from backend.store.connection import writing
 from support import NOW, PARTLY, Judging
 
@@ -169,6 +170,7 @@ def test_a_worker_killed_in_the_middle_leaves_nothing_that_counts(settled: Judgi
     left = [file for file in (folder / "releases").iterdir() if not file.name.startswith(OURS)]
     assert all(zipfile.ZipFile(file).testzip() is None for file in left)
     assert len(left) == (at == "record")  # whole, and taken by the release that is made next
+    places.remove_leftovers(folder)
     assert doctor(project, now=NOW).well
     made = export_release(project, settled.lead, tmp_path / "out", name="v1", now=NOW)
     assert [made.kept] == [file for file in (folder / "releases").iterdir() if not file.name.startswith(OURS)]

@@ -76,6 +76,11 @@ def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
     return _attempts(db, "t.annotator_id = ? AND e.purpose = 'exam' ORDER BY t.number", me)
 
 
+def any_of(db: Database, exam_id: int) -> bool:
+    """Return whether anybody has begun an exam."""
+    return db.conn.execute("SELECT 1 FROM exam_attempt WHERE exam_id = ? LIMIT 1", [exam_id]).fetchone() is not None
+
+
 def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXAM) -> Attempt | None:
     """Return the newest attempt that a person began at an exam, or at a calibration round; None if there is none."""
     matches = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
