@@ -14,12 +14,15 @@ Array = np.ndarray
 Build = Callable[..., cet.CrossEncoder | bet.BiEncoder]
 
 
-def cross(**sizes: float) -> cet.CrossEncoder:
-    return cet.CrossEncoder(Sizes(12, 10), cet.CrossEncoderOptions(**{**SMALL, **sizes}), boundaries.BoundaryOptions())
+PAPER = boundaries.BoundaryOptions()
 
 
-def separate(**sizes: float) -> bet.BiEncoder:
-    return bet.BiEncoder(Sizes(12, 10), bet.BiEncoderOptions(**{**SMALL, **sizes}), boundaries.BoundaryOptions())
+def cross(loss: boundaries.BoundaryOptions = PAPER, **sizes: float) -> cet.CrossEncoder:
+    return cet.CrossEncoder(Sizes(12, 10), cet.CrossEncoderOptions(**{**SMALL, **sizes}), loss)
+
+
+def separate(loss: boundaries.BoundaryOptions = PAPER, **sizes: float) -> bet.BiEncoder:
+    return bet.BiEncoder(Sizes(12, 10), bet.BiEncoderOptions(**{**SMALL, **sizes}), loss)
 
 
 SMALL = {"hidden": 8, "layers": 2, "heads": 2, "dropout": 0.0, "clips": 8}
@@ -165,6 +168,30 @@ def test_losses_and_scores_are_those_of_the_equations(build: Build) -> None:
                 halves += pairs.weight[q].item() * np.array(each) / 6
     assert [found[key].item() for key in ("start", "end")] == pytest.approx(halves, abs=1e-6)
     assert found["loss"].item() == pytest.approx(halves.mean(), abs=1e-6)
+
+
+@BOTH
+@pytest.mark.parametrize("count", [2, 100])
+def test_other_videos_of_the_batch_are_negatives(build: Build, count: int) -> None:
+    """The next two pairs, or all others, give negatives, but no video that has a moment of the query."""
+    system = build(boundaries.BoundaryOptions(other_videos=count)).double()
+    by_formula(system)
+    pairs = doubled(synthetic_pairs.corpus(2))
+    weights = {name: one.numpy() for name, one in system.state_dict().items()}
+    moments = set(zip(pairs.query.tolist(), pairs.video.tolist(), strict=True))
+    each = []
+    for q in range(6):
+        for other in range(q + 1, q + 1 + min(count, 5)):
+            clips, words = pairs.clips[other % 6].numpy(), pairs.words[q][pairs.words_mask[q]].numpy()
+            relevant = (pairs.query[q].item(), pairs.video[other % 6].item()) in moments
+            each += [0 if relevant else cross_entropy(p, [0] * 8) for p in PLAIN[build](clips, words, weights)]
+    assert any(each)
+    plain = build().double()
+    by_formula(plain)
+    found = system.losses(pairs, None)
+    assert found["others"].item() == pytest.approx(np.mean(each), abs=1e-6)
+    own = plain.losses(pairs, None)["loss"].item()
+    assert found["loss"].item() == pytest.approx(own + found["others"].item(), abs=1e-9)
 
 
 @BOTH

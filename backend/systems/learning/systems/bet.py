@@ -8,7 +8,7 @@ Distractors" (CIKM), appendix B.2, equations 11 to 13. No code of this system is
 - (13) p_s = sigmoid(r cos(H_v, h_s)), p_e = sigmoid(r cos(H_v, h_e)), for each clip.
 - The labels and the loss are those of CET, equations 9 and 10: `boundaries.py`.
 
-As in the paper, the loss of a pair is of its own query and video alone; other videos of the batch are no negatives.
+As in the paper, the loss of a pair is of its own query and video alone, unless `other_videos` takes more.
 
 What differs from the paper, or is not in it, is the same as for CET (`cet.py`): the frozen text encoder, position
 encodings for clips, the inner sizes of the transformer, the number of clips, the score p_s p_e of a span, `weighted`.

@@ -4,10 +4,10 @@ Source: Yang et al. 2024, "MVMR: A New Framework for Evaluating Faithfulness of 
 Distractors" (CIKM), appendix B.2. L is the number of clips of a video, and clip i, from 0, covers [i, i + 1).
 """
 
-from typing import ClassVar, cast
+from typing import Annotated, ClassVar, cast
 
 import torch
-from msgspec import Struct
+from msgspec import Meta, Struct
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -46,10 +46,13 @@ class BoundaryOptions(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         power: the exponent k of the interpolated labels (equation 9).
         weighted: whether a pair's loss is multiplied by the similarity of its query and moment. Not so in the paper.
+        other_videos: how many other videos of the batch are negatives of each query; 0 as in the paper. They make
+            scores of different videos comparable, and each costs as much as the query's own video.
     """
 
     power: Positive = 10.0
     weighted: bool = False
+    other_videos: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
 
 
 def interpolated_labels(span: Tensor, first: Tensor, last: Tensor, clips: int, power: float) -> tuple[Tensor, Tensor]:
@@ -182,9 +185,27 @@ class BoundarySystem(System):
         raise NotImplementedError
 
     def losses(self, batch: Batch, rivals: Rivals | None) -> dict[str, Tensor]:
-        """Return `loss` and its halves `start` and `end`, equation 10; negatives are not used."""
+        """Return `loss` and its halves `start` and `end`: equation 10, and `others` if `other_videos` are negatives.
+
+        `others` is the mean of equation 10 with labels of 0 over each query and the videos of the next K pairs of the
+        batch; a video that has a moment of the query counts 0. It is added to `loss`.
+        """
         videos = self.encode_videos(batch.clips, batch.mask)
         queries = self.encode_queries(batch.words, batch.words_mask, batch.vectors)
         starts, ends = self.boundary_logits(queries, videos)
         labels = interpolated_labels(batch.span, batch.first, batch.last, batch.clips.shape[1], self.loss.power)
-        return boundary_losses(starts, ends, labels, batch.mask, batch.weight)
+        parts = boundary_losses(starts, ends, labels, batch.mask, batch.weight)
+        if not self.loss.other_videos:
+            return parts
+        pairs = torch.arange(len(batch.mask), device=batch.mask.device)
+        parts["others"] = torch.zeros_like(parts["loss"])
+        count = min(self.loss.other_videos, len(pairs) - 1)
+        for shift in range(1, count + 1):
+            other = (pairs + shift) % len(pairs)
+            rows = {name: encoded[other] for name, encoded in videos.items()}
+            starts, ends = self.boundary_logits(queries, rows)
+            none = torch.zeros_like(starts, dtype=batch.weight.dtype)
+            counts = (~batch.positives[pairs, other]).to(batch.weight)
+            parts["others"] += boundary_losses(starts, ends, (none, none), rows["mask"], counts)["loss"] / count
+        parts["loss"] = parts["loss"] + parts["others"]
+        return parts

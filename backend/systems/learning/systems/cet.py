@@ -7,8 +7,8 @@ Distractors" (CIKM), appendix B.2, equations 7 to 10. No code of this system is 
 - (8) p_s, p_e = sigmoid(MLP_s(H_1..L)), sigmoid(MLP_e(H_1..L)): one MLP of 3 layers each, for the start and the end.
 - (9), (10): `boundaries.py` has the labels and the loss, a binary cross-entropy.
 
-As in the paper, the loss of a pair is of its own query and video alone. Other videos of the batch are no negatives; the
-system learns what does not match only from the other clips of the right video.
+As in the paper, the loss of a pair is of its own query and video alone: the system learns what does not match only from
+the other clips of the right video. `other_videos` also takes videos of the batch as negatives.
 
 A cross-encoder has no encodings of a video to keep: `span_scores` runs the transformer once for each pair of a query
 and a video, `block` pairs at a time.
