@@ -11,7 +11,7 @@ from pathlib import Path
 
 from backend.campaign.setup.project import rows
 from backend.campaign.setup.project.model import Grading, StoredSettings
-from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
+from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, remove_leftovers, require_inside
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
 from backend.campaign.setup.project.settings import GIB, ProjectSettings
 from backend.campaign.setup.project.settings_file import (
@@ -146,6 +146,7 @@ def create(
         ProjectError: there is a project already, the folder cannot be written, or a link in it leads out of it.
     """
     require_inside(folder)
+    remove_leftovers(folder)
     address = database_address(folder)
     text = template().format(
         name=toml_value(name or folder.resolve().name),

@@ -1,6 +1,8 @@
 """A command that was killed while it created a project goes on with it, but never with anybody's work."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -27,6 +29,9 @@ def test_a_killed_command_is_completed_by_the_next_one(tmp_path: Path, reached: 
     wanted, folder = created(tmp_path / "undisturbed" / "mine"), tmp_path / "mine"
     created(folder, None if reached == "no scale" else "matches")
     settings = (folder / "reelrank.toml").read_text()
+    command = "from backend.core.leftovers import temporary_prefix; print(temporary_prefix(), end='')"
+    prefix = subprocess.run([sys.executable, "-c", command], check=True, capture_output=True, text=True).stdout
+    (folder / f"{prefix}settings").mkdir()  # of a process that has ended
     if reached not in ("no scale", "all"):
         for file in folder.glob("reelrank.db*"):
             file.unlink()
