@@ -2,7 +2,7 @@
 
 A command runs in a fork of this process, in a process group of its own. Those that cut clips are programs of their own,
 because threads that cut do not survive a fork. SIGKILL goes to the process or to the group, at a random moment between
-the first file that an undisturbed run writes and its end. Then the command runs again. `REELRANK_KILLS=30` kills
+the first file that an undisturbed run writes and its end. Then the command runs again. `make test-long` kills
 each command 30 times; commands that ended before their kill do not count.
 """
 
