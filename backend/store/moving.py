@@ -6,17 +6,17 @@ another name, and tables in PostgreSQL stay as they are.
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.messages import said
-from backend.store import creating, postgresql, upkeep
+from backend.store import creating, postgresql, sqlite, upkeep
 from backend.store.engine import SqliteDatabase
 from backend.store.files import atomic_file, copy, damage_of, digests, fold, free, part_file, remove_secrets
 from backend.store.foreign import require_known, texts_with_nul
-from backend.store.sqlite import damaged
+from backend.store.sqlite import READ_ERRORS, damaged
 
 WITHOUT_NUL = said(
     "make a new project from the same files without NUL (`import` names file and row), or go on with the file"
@@ -103,16 +103,17 @@ def _put_aside(path: Path, now: float) -> Path:
 def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, int]:
     """Move a project's database from PostgreSQL back into a file, and return the number of rows by table.
 
+    A file with the same rows is taken as it is: a move was killed before it could record where the database is.
+
     Args:
         address: the address of the project's database.
         path: the file to create.
         then: called once the copy is complete and checked, to record where the database is now.
 
     Raises:
-        ProjectError: somebody has the project open, or the file exists. Nothing changed.
+        ProjectError: somebody has the project open, or the file exists and differs. Nothing changed.
     """
-    if path.exists():
-        raise ProjectError(f"{path} already exists: move it away, because it may be somebody's work")
+    is_there = path.exists()
     store = postgresql.open_store(address, path.parent)
     try:
         if connections := store.others():
@@ -121,22 +122,38 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
                 "ReelRank command, then try again. Nothing was changed."
             )
         with store.writing() as db:  # keeps others from writing until the new location is recorded
-            with atomic_file(path) as part:
-                store.copy_to(part)
-                with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as copied:
-                    expected = digests(db.conn, copied)
-                    _compare(expected, digests(copied.conn, copied))
-                fold(part)
-                if wrong := damage_of(part):
-                    raise damaged(part, wrong)
-            try:
+            with closing(sqlite.fresh()) as schema:
+                expected = digests(db.conn, schema)
+            if is_there:
+                _require_same(path, expected)
                 then()
-            except BaseException:
-                path.unlink()
-                raise
+            else:
+                with atomic_file(path) as part:
+                    store.copy_to(part)
+                    _compare(expected, _digests_in(part))
+                    fold(part)
+                    if wrong := damage_of(part):
+                        raise damaged(part, wrong)
+                try:
+                    then()
+                except BaseException:
+                    path.unlink()
+                    raise
     finally:
         store.close()
     return {name: rows for name, (rows, _) in expected.items()}
+
+
+def _digests_in(file: Path) -> dict[str, tuple[int, int]]:
+    with closing(SqliteDatabase(sqlite3.connect(file), execute_plugins=False)) as copied:
+        return digests(copied.conn, copied)
+
+
+def _require_same(path: Path, expected: dict[str, tuple[int, int]]) -> None:
+    with suppress(*READ_ERRORS):
+        if not damage_of(path) and _digests_in(path) == expected:
+            return
+    raise ProjectError(f"{path} already exists: move it away, because it may be somebody's work")
 
 
 def _compare(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:

@@ -173,11 +173,13 @@ class SqliteStore:
 def create(path: Path) -> SqliteStore:
     """Create the database of a new project, with its tables but no data, in the file `path`.
 
+    A file without tables is filled: a command was killed before it had made them.
+
     Raises:
-        ProjectError: a file is already there.
+        ProjectError: another file is already there.
         StoreUnavailable: it cannot be written; nothing is left behind.
     """
-    if path.exists():
+    if path.exists() and not _has_no_tables(path):
         raise ProjectError.said("{path} already exists: choose another folder, or use this project as it is", path=path)
     store = SqliteStore(path)
     try:
@@ -191,6 +193,14 @@ def create(path: Path) -> SqliteStore:
             path.with_name(path.name + end).unlink(missing_ok=True)
         raise
     return store
+
+
+def _has_no_tables(path: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(path)) as db:
+            return not db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_master)").fetchone()[0]
+    except sqlite3.Error:
+        return False
 
 
 def fresh() -> SqliteDatabase:

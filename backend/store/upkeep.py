@@ -130,6 +130,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         now: seconds since 1970.
 
     Raises:
+        AlreadyDone: `file` was restored last, and nothing has changed since.
         ProjectError: `file` is not an intact ReelRank database, or somebody has the project open. Nothing changed.
         SchemaOutOfDate: `file` is newer than this code. Nothing changed.
     """
@@ -159,29 +160,22 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
             return Restored(kept, None, after, pending)
         with closing(present):
             before = _counts(present)
-            if (name := _restored_already(present, part, file)) is not None:
-                return Restored(path.with_name(name) if name else None, before, before or {}, pending)
+            if not pending:
+                _refuse_if_restored(present, part, file, now)
             kept = keep(present, old_file) if old_file else None
             after = _record_restored(part, file, kept, now)
             _put(part, present)
     return Restored(kept, before, after, pending)
 
 
-def _restored_already(present: sqlite3.Connection, part: Path, file: Path) -> str | None:
-    """Return the name of the kept former state if `file` was restored and nothing has changed since, or else None.
-
-    So a command that was killed after its work and is run again keeps no second copy. "" means that none was kept.
-    """
-    try:
+def _refuse_if_restored(present: sqlite3.Connection, part: Path, file: Path, now: float) -> None:
+    """Raise `AlreadyDone` if `file` was restored last, and nothing has changed since."""
+    with suppress(*READ_ERRORS):
         last = present.execute(
-            "SELECT payload FROM event WHERE kind = ? ORDER BY event_id DESC LIMIT 1", [RESTORED.kind]
+            "SELECT at, payload FROM event WHERE kind = ? ORDER BY event_id DESC LIMIT 1", [RESTORED.kind]
         ).fetchone()
-        payload = json.loads(last[0]) if last else {}
-        if payload.get("file") != file.name or not same_rows(present, part, but_events=RESTORED.kind):
-            return None
-        return payload["kept"] or ""
-    except READ_ERRORS:
-        return None
+        if last and json.loads(last[1])["file"] == file.name and same_rows(present, part, but_events=RESTORED.kind):
+            raise AlreadyDone(done_at(last[0], None, now))
 
 
 def _record_restored(part: Path, file: Path, kept: Path | None, now: float) -> dict[str, int]:

@@ -321,9 +321,15 @@ class TestFiles:
         self, client: TestClient, real_project: SmallProject, bearing: Bearing, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         headers = bearing()
-        old, new = self.send(client, headers), self.send(client, headers)
         sent = real_project.folder / "cache" / "sent" / str(real_project.lead.annotator_id)
-        os.utime(sent / old.split("/")[0], (NOW - 90_000, NOW - 90_000))
+
+        def sent_before(seconds: int, reference: str) -> str:
+            """Date a file by the server's clock, which is that of this test."""
+            os.utime(sent / reference.split("/")[0], (NOW - seconds, NOW - seconds))
+            return reference
+
+        old, new = (sent_before(80_000, self.send(client, headers)) for _ in range(2))
+        sent_before(90_000, old)
         self.send(client, headers)
         assert not (sent / old).exists()
         assert (sent / new).exists()

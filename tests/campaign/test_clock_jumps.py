@@ -14,8 +14,10 @@ from backend.campaign.monitoring.webhooks.model import BACKOFF_S, CHOOSABLE
 from backend.campaign.monitoring.webhooks.rounds import is_due
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.qualification.answers import rows as answers
+from backend.campaign.qualification.guideline.practice_pairs import choose_practice_pair, practice_figures
 from backend.campaign.review.queries import take_back_queries
 from backend.campaign.setup.people import accounts, permissions
+from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.serving import rules
 from backend.campaign.setup.serving.jobs import begin_job, list_jobs
 from backend.campaign.setup.serving.model import JobKind
@@ -148,6 +150,34 @@ def test_leads_wait_for_no_lease_that_is_over(judging: Judging, jump: Jump) -> N
         assert answers.fitness(db, pair).held_s(after, lease_s) < 0
         assert answers.fitness(db, pair).held_s(after) < 7 * DAY_S
     assert take_back_queries(judging.project, OPERATOR, now=after)
+
+
+def test_a_settled_pair_becomes_practice_although_a_lease_of_before_is_left(judging: Judging, jump: Jump) -> None:
+    before, after = jump
+    key = judging.pairs()[0].pair
+    for who in (0, 1):
+        judging.grade(who, key, 3, at=before)
+    with writing(judging.project.store) as db:
+        db.conn.execute("UPDATE video SET path = 'videos/' || name, sha256 = name")
+        db.conn.execute(
+            "INSERT INTO seat (pair_id, seat_no, annotator_id, lease_until, claim_no, shown_at, claimed_at) "
+            "SELECT pair_id, 3, ?, ?, 99, ?, ? FROM pair WHERE pair_key = ?",
+            [judging.annotators[2].annotator_id, before + judging.project.lease_s, before, before, key],
+        )
+    choose_practice_pair(judging.project, judging.lead, key, 3, "A hand is seen.", now=after)
+    assert len(practice_figures(judging.project, OPERATOR, now=after)) == 1
+
+
+def test_the_newest_browser_is_remembered(judging: Judging, jump: Jump) -> None:
+    (before, after), me = jump, judging.annotators[0].annotator_id
+    with writing(judging.project.store) as db:
+        for name in "abc":
+            people.add_browser(db, me, name, at=before, most=3)
+        for name in "de":
+            people.add_browser(db, me, name, at=after, most=3)
+        kept = {row[0] for row in db.conn.execute("SELECT browser_hash FROM known_browser")}
+    assert len(kept) == 3
+    assert kept > {"d", "e"}
 
 
 def test_scripts_of_pages_use_no_clock_that_jumps() -> None:

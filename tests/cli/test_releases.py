@@ -40,9 +40,8 @@ def test_import_release_says_what_came_back(reelrank: Run, release: Path, tmp_pa
     assert "queries 2 val, 1 test, 45 train; 48 moments." in out
     assert "2 grades of 1 pair by 2 annotators, now named by numbers; 1 in consensus, 0 discarded, 0 adju" in out
     assert "Training lists from the release: 45." in out
-    code, out, err = reelrank("import-release", release, tmp_path / "again")
-    assert (code, out, "is a project already" in err) == (1, "", True)
-    code, out, _ = reelrank("import-release", release, tmp_path / "other", "--json")
+    assert "This was done at" in reelrank.out("import-release", release, tmp_path / "again")
+    out = reelrank.out("import-release", release, tmp_path / "other", "--json")
     assert json.loads(out)["queries"] == {"val": 2, "test": 1, "train": 45}
 
 

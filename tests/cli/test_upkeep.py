@@ -23,7 +23,7 @@ from backend.campaign.judging.model import ReceiptStatus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.errors import AlreadyDone, ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, upkeep
 from cli.conftest import Run
 from support import NOW, Judging
@@ -224,10 +224,12 @@ def test_restoring_once_more_what_is_there_keeps_no_second_copy_and_notes_no_sec
     judging: Judging, saved: Path
 ) -> None:
     """As somebody does whose command was killed after its work."""
-    reports = [restore(judging.project.folder, saved, now=NOW + number) for number in range(2)]
-    open_project(judging.project.folder).store.close()
-    reports.append(restore(judging.project.folder, saved, now=NOW + 3))
-    assert {report.kept for report in reports} == {*judging.project.folder.glob("*.before-*")}
+    kept = restore(judging.project.folder, saved, now=NOW).kept
+    for number in (1, 2):
+        with pytest.raises(AlreadyDone, match=r"^This was done at 14:13 UTC by the command line: nothing"):
+            restore(judging.project.folder, saved, now=NOW + number)
+        open_project(judging.project.folder).store.close()
+    assert [*judging.project.folder.glob("*.before-*")] == [kept]
     assert judging.rows("SELECT count(*) FROM event WHERE kind = 'restored'") == [(1,)]
 
 

@@ -174,6 +174,38 @@ def same_on_both(folder: Path, cluster: Cluster, copies: Path) -> int:
     return len(steady)
 
 
+def test_a_move_back_that_was_killed_before_it_noted_the_file_is_completed(
+    worked: Judging, cluster: Cluster, tmp_path: Path
+) -> None:
+    folder = copied(worked.project, tmp_path / "moved")
+    before = dump(folder / "reelrank.db")
+    move(folder, cluster.address(cluster.new()), now=NOW)
+    settings = (folder / "reelrank.toml").read_text()
+    rows, _ = move(folder, "file", now=NOW)
+    (folder / "reelrank.toml").write_text(settings)  # as the kill left it
+    project = open_project(folder)
+    add_person(project, OPERATOR, "Later", Role.ANNOTATOR, now=NOW)  # people went on in PostgreSQL
+    project.store.close()
+    with pytest.raises(ProjectError, match="already exists: move it away, because it may be somebody's work"):
+        move(folder, "file", now=NOW)
+    (folder / "reelrank.db").unlink()
+    rows, _ = move(folder, "file", now=NOW)
+    after = dump(folder / "reelrank.db")
+    assert after != before
+    for damage in (b"", b"no database", (folder / "reelrank.db").read_bytes()[:5000]):
+        (folder / "reelrank.toml").write_text(settings)
+        whole = (folder / "reelrank.db").read_bytes()
+        (folder / "reelrank.db").write_bytes(damage)
+        with pytest.raises(ProjectError, match="already exists"):
+            move(folder, "file", now=NOW)
+        assert (folder / "reelrank.db").read_bytes() == damage
+        (folder / "reelrank.db").write_bytes(whole)
+    assert move(folder, "file", now=NOW) == (rows, None)
+    assert dump(folder / "reelrank.db") == after
+    assert settings_file.written_address(folder) == ""
+    open_project(folder).store.close()
+
+
 def test_what_cannot_be_moved_stays_as_it_is(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(judging.project, tmp_path / "moved")
     before = dump(folder / "reelrank.db"), (folder / "reelrank.toml").read_text()

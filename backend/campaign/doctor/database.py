@@ -36,6 +36,7 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     The current database may be damaged or missing. It is kept beside the restored one.
 
     Raises:
+        AlreadyDone: `file` was restored last, and nothing has changed since.
         ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a symbolic link in
             the project leads out of its folder.
     """

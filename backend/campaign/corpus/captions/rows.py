@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from backend.campaign.corpus.captions.model import (
     CAPTION_CORRECTED,
+    REWRITE_DECIDED,
     AcceptedCaption,
     Correction,
     RewriteCounts,
@@ -288,13 +289,18 @@ def decide(db: Database, published: str, text: str | None, *, at: float, by: Ann
 
 def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
     """Return the last decision on a rewrite that this lead made and did not undo; None if there is none."""
-    row = db.conn.execute(
+    rows = db.conn.execute(
         f"SELECT c.caption_id, trim(s.text), iif(c.accepted, c.text, NULL) FROM {_WITH_SOURCE} "
         # Of captions decided together, an accepted one shows the decision: others may be rejected as duplicates.
-        "WHERE c.decided_by = ? ORDER BY c.decided_at DESC, c.accepted DESC, c.caption_id LIMIT 1",
+        "WHERE c.decided_by = ? ORDER BY c.accepted, c.caption_id DESC",
         [lead],
-    ).fetchone()
-    return TakenDecision(*row) if row else None
+    )
+    decided = {row[1]: TakenDecision(*row) for row in rows}
+    newest_first = db.conn.execute(  # by the order of events: the clock may have been set back
+        "SELECT payload ->> 'published' FROM event WHERE kind = ? AND actor = ? ORDER BY event_id DESC",
+        [REWRITE_DECIDED.kind, lead],
+    )
+    return next((decided[row[0]] for row in newest_first if row[0] in decided), None) if decided else None
 
 
 def take_back(db: Database, caption_id: int) -> int:

@@ -65,7 +65,7 @@ def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> li
         return [
             PracticeFigures(
                 *(pair.practice_id, pair.key, pair.query, pair.video, pair.start_s, pair.end_s),
-                *(pair.grade, pair.explanation, hidden(db, pair, now=now)),
+                *(pair.grade, pair.explanation, hidden(db, pair, lease_s=project.lease_s, now=now)),
                 people=len(first.get(pair.practice_id, [])),
                 missed=count_misses(((grade, pair.grade) for grade in first.get(pair.practice_id, [])), tolerance),
             )
@@ -87,7 +87,7 @@ def choose_practice(
     with writing(project.store) as db:
         if len(guideline_rows.practice_pairs(db)) >= MOST:
             raise ProjectError(said("there are already {most} practice pairs: remove one first", most=MOST))
-        if why := _item_problem(db, item, now=now):
+        if why := _item_problem(db, item, lease_s=project.lease_s, now=now):
             raise ProjectError(why)
         if any((pair.query, pair.moment_id) == item[:2] for pair in guideline_rows.practice_pairs(db)):
             raise ProjectError(said("this is already a practice pair"))
@@ -133,7 +133,7 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
     """
     data = file_bytes(file)
     with writing(project.store) as db:
-        items = _read_items(db, data, file.name, now=now)
+        items = _read_items(db, data, file.name, lease_s=project.lease_s, now=now)
         current = guideline_rows.practice_pairs(db)
         current_items = {(pair.query, pair.moment_id, pair.grade, pair.explanation): pair for pair in current}
         if list(current_items) != items:
@@ -154,12 +154,12 @@ def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: flo
             events.record(db, TUTORIAL_SWITCHED, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)
 
 
-def hidden(db: Database, pair: guideline_rows.PracticePair, *, now: float) -> str:
+def hidden(db: Database, pair: guideline_rows.PracticePair, *, lease_s: float, now: float) -> str:
     """Return why a practice pair cannot be shown to annotators at present; an empty text if it can."""
-    return _why_unfit(db, pair.query, pair.moment_id, pair.grade, now=now)
+    return _why_unfit(db, pair.query, pair.moment_id, pair.grade, lease_s=lease_s, now=now)
 
 
-def _item_problem(db: Database, item: Item, *, now: float) -> str:
+def _item_problem(db: Database, item: Item, *, lease_s: float, now: float) -> str:
     query, moment_id, grade, explanation = item
     if not query:
         return said("a practice pair needs the text of a query")
@@ -173,24 +173,24 @@ def _item_problem(db: Database, item: Item, *, now: float) -> str:
                 length=len(text),
                 longest=LONGEST_TEXT,
             )
-    return _why_unfit(db, query, moment_id, grade, now=now)
+    return _why_unfit(db, query, moment_id, grade, lease_s=lease_s, now=now)
 
 
-def _why_unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: float) -> str:
+def _why_unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, lease_s: float, now: float) -> str:
     scale = project_rows.scale(db)
     if grade not in scale:
         return said("{grade} is not a grade: grades are {words}", grade=grade, words=scale.words)
     if fault := guideline_rows.fault(db, moment_id):
         return said("its clip cannot be shown: {fault}", fault=fault)
     for pair in guideline_rows.same_pairs(db, query, moment_id):
-        if why := _why_open(db, pair, grade, now=now):
+        if why := _why_open(db, pair, grade, lease_s=lease_s, now=now):
             return why
     if guideline_rows.may_become_pair(db, query, moment_id):
         return said("it is on the candidate list of this query, so a later batch may hand it out")
     return ""
 
 
-def _why_open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: float) -> str:
+def _why_open(db: Database, pair: guideline_rows.SamePair, grade: int, *, lease_s: float, now: float) -> str:
     if not pair.settled:
         return said("it is an open pair, so somebody may still have to grade it")
     if seats.is_set_aside(db, pair.pair_id):
@@ -198,7 +198,7 @@ def _why_open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: f
     pair_fitness = fitness(db, pair.pair_id)
     if pair_fitness.correctable_s(now) > 0:
         return said("its last grade can still be corrected: choose it in a quarter of an hour")
-    if pair_fitness.held_s(now) >= 0:
+    if pair_fitness.held_s(now, lease_s) >= 0:
         return said("somebody is grading this pair: choose it once they have finished")
     if pair.relevance not in (None, grade):
         return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)
@@ -220,7 +220,7 @@ def _withdraw(db: Database, lead: Lead | Operator, pair: guideline_rows.Practice
     _tell(db, PRACTICE_WITHDRAWN, lead, payload, now)
 
 
-def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
+def _read_items(db: Database, data: bytes, file: str, *, lease_s: float, now: float) -> list[Item]:
     table = read_csv(data, file, COLUMNS, numbers=("start", "end"))
     problems = list(table.problems)
     texts, _ = table.values("query", stripped)
@@ -258,7 +258,7 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
         item = (_joined(text or ""), moment_id, grade, _joined(why))
         if item[:2] in items:
             problems.append(Problem(file, row, said("this text and moment are in the file twice")))
-        elif problem := _item_problem(db, item, now=now):
+        elif problem := _item_problem(db, item, lease_s=lease_s, now=now):
             problems.append(Problem(file, row, problem))
         items.setdefault(item[:2], item)
     if len(items) > MOST:
@@ -285,7 +285,9 @@ def practice_items(project: Project, person: Annotator, *, now: float) -> list[P
     """Return the practice pairs that an annotator is shown, without the right grades."""
     with reading(project.store) as db:
         own = guideline_rows.last_answers(db, person.annotator_id)
-        visible = (pair for pair in guideline_rows.practice_pairs(db) if not hidden(db, pair, now=now))
+        visible = (
+            pair for pair in guideline_rows.practice_pairs(db) if not hidden(db, pair, lease_s=project.lease_s, now=now)
+        )
         return [PracticeItem(pair.key, pair.query, pair.whole, own.get(pair.practice_id)) for pair in visible]
 
 
@@ -327,7 +329,7 @@ def answer_practice(
     """
     with writing(project.store) as db:
         pair = _by_key(guideline_rows.practice_pairs(db), key)
-        if pair is None or hidden(db, pair, now=now):
+        if pair is None or hidden(db, pair, lease_s=project.lease_s, now=now):
             raise ProjectError(GONE)
         campaign = project_rows.campaign(db)
         if grade not in campaign.scale:

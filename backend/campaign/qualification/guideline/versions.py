@@ -15,6 +15,7 @@ from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.qualification.answers.rows import Fitness, fitness
 from backend.campaign.qualification.guideline import rows
 from backend.campaign.qualification.guideline.rules import Change, Example, Reading, changes, to_read
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project import model, scale_file
 from backend.campaign.setup.project import rows as project_rows
@@ -38,7 +39,7 @@ EXAMPLE_WITHDRAWN = Event("example_withdrawn", EventGroup.TRAINING, said("withdr
 GUIDELINE_CHANGED = Event(
     "guideline_changed", EventGroup.TRAINING, said("wrote version {version} of the guideline ({changed})")
 )
-"""version, reason, changed: which texts differ"""
+"""version, reason, changed: which texts differ, judgement: the number of the last grade under the version before"""
 
 
 @permissions.in_charge
@@ -127,7 +128,12 @@ def _reword(
             at=now,
             actor=by.annotator_id,
             subject=f"guideline:{number}",
-            payload={"version": number, "reason": reason, "changed": [change.where for change in changed]},
+            payload={
+                "version": number,
+                "reason": reason,
+                "changed": [change.where for change in changed],
+                "judgement": candidates_rows.last_rows(db)["judgement_id"],
+            },
         )
     return number, changed
 

@@ -43,14 +43,15 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading
-from backend.core.errors import InputError
+from backend.campaign.setup.project.places import is_project
+from backend.core.errors import InputError, ProjectError
 from backend.core.ids import MomentId, PairId, QueryId
 from backend.core.progress import Progress
 from backend.core.text_files import read_csv
 from backend.core.typed_text import readable
 from backend.encoders import sentence
 from backend.store import events
-from backend.store.connection import Database, writing
+from backend.store.connection import Database, reading, writing
 
 _RULES = "released"
 """The rule version of imprecise captions from a release; a release does not say who made them."""
@@ -102,23 +103,28 @@ def import_release(
 
     Raises:
         InputError: the release has problems, all of which are listed, or lacks a file; no project is made.
-        ProjectError: the folder already holds a project.
+        AlreadyDone: the folder holds a project that was made from this release.
+        ProjectError: the folder already holds another project.
     """
     usual = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
-    projects.require_none(folder)
     with open_release(path) as files:
         validation = validating.check_release(files, progress=progress)
         if not validation.clean:
             raise InputError(validation.problems)
         release = read_source(files, path)
+        digests = {file: files.sha256(file) for file in sorted(files.places)}
     name, kind, dtype = returning.parse_encoder(release.manifest.encoder) or (usual.name, usual.kind, "fp32")
+    asked = events.asked(files=digests, encoder=(name, kind, dtype))
     is_new_folder = not folder.exists()
-    project = projects.create(folder, encoder=name, encoder_kind=kind)
     try:
-        with projects.undone_if_it_fails(project):
-            with writing(project.store):  # all of it, or nothing
-                report = _fill(project, release, now, progress)
-            projects.set_encoder(project, name, kind, dtype).store.close()
+        project = projects.create(folder, encoder=name, encoder_kind=kind, encoder_dtype=dtype)
+    except ProjectError:
+        if is_project(folder):
+            _refuse_if_done(folder, asked, now)
+        raise
+    try:
+        with projects.filling(project):  # all of it, or nothing
+            report = _fill(project, release, asked, now, progress)
     except BaseException:
         if is_new_folder:
             with suppress(OSError):
@@ -126,6 +132,15 @@ def import_release(
         raise
     project.store.close()
     return report
+
+
+def _refuse_if_done(folder: Path, asked: str, now: float) -> None:
+    project = projects.open_project(folder)
+    try:
+        with reading(project.store) as db:
+            events.refuse_if_done(db, QUERIES_ADDED, now=now, asked=asked)
+    finally:
+        project.store.close()
 
 
 def _set_grading(db: Database, manifest: SourceManifest) -> None:
@@ -151,7 +166,7 @@ def _labels_and_rule(grading: Grading) -> tuple[list[str], int, Rounding]:
     return [meaning.label for meaning in grading.scale.meanings], grading.tolerance, grading.rounding
 
 
-def _fill(project: Project, release: SourceRelease, now: float, progress: Progress | None) -> ReleaseImport:
+def _fill(project: Project, release: SourceRelease, asked: str, now: float, progress: Progress | None) -> ReleaseImport:
     with writing(project.store) as db:
         _set_grading(db, release.manifest)
         if release.manifest.batch_size:
@@ -161,7 +176,7 @@ def _fill(project: Project, release: SourceRelease, now: float, progress: Progre
         queries.add_released(db, query_rows, release.manifest.name or release.name)
         training_lists = _add_lists(db, release, query_rows, now)
         by_split = queries.split_counts(db)
-        payload = {"file": release.name, **by_split}
+        payload = {"file": release.name, **by_split, "asked": asked}
         events.record(db, QUERIES_ADDED, at=now, actor=None, subject="queries", payload=payload)
     raw, pairs = (release.raw, RAW), (release.pairs, PAIRS)
     report = earlier.take(project, raw, pairs, now=now, progress=progress, may_be_ungraded=True)

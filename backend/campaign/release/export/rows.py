@@ -97,13 +97,14 @@ def remove(db: Database, release_id: int, reason: str, *, at: float, by: Annotat
 
 
 def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, str]]:
-    """Return (pair, sentence about what a lead did to it) for each act in a time span, in time order.
+    """Return (pair, sentence about what a lead did to it) for each act in a time span, in the order of each pair's.
 
     The span begins at `since` and ends before `until`, in seconds since 1970.
     """
     rows = db.conn.execute(
         "SELECT d.pair_id, d.kind, d.relevance, d.reason, a.name FROM lead_act d "
-        "LEFT JOIN annotator a ON a.annotator_id = d.lead_id WHERE d.at >= ? AND d.at < ? ORDER BY d.at, d.revision",
+        "LEFT JOIN annotator a ON a.annotator_id = d.lead_id WHERE d.at >= ? AND d.at < ? "
+        "ORDER BY d.pair_id, d.revision",
         [since, until],
     )
     return [
@@ -119,8 +120,14 @@ def grades_by_guideline(db: Database) -> dict[int, int]:
     version always has an entry.
     """
     rows = db.conn.execute(
-        "SELECT (SELECT max(version) FROM guideline_version WHERE since IS NULL OR since <= s.graded_at), count(*) "
-        f"FROM standing s WHERE NOT imported AND pair_id NOT IN {PROBE_PAIRS} GROUP BY 1"
+        # By the order of grades and versions. Versions of before ReelRank noted it have only a time.
+        "WITH began AS (SELECT g.version, g.since, "
+        "(SELECT max(CAST(e.payload ->> 'judgement' AS INTEGER)) FROM event e "
+        "WHERE e.kind = ? AND e.subject = 'guideline:' || g.version) AS last FROM guideline_version g) "
+        "SELECT (SELECT max(b.version) FROM began b WHERE b.since IS NULL "
+        "OR (b.last IS NOT NULL AND b.last < s.judgement_id) OR (b.last IS NULL AND b.since <= s.graded_at)), count(*) "
+        f"FROM standing s WHERE NOT imported AND pair_id NOT IN {PROBE_PAIRS} GROUP BY 1",
+        [GUIDELINE_CHANGED.kind],
     )
     counts = dict(rows.fetchall())
     newest: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]

@@ -279,7 +279,8 @@ def _decimals(value: float) -> str:
 
 
 BATCH_OPENED = Event("batch_opened", EventGroup.DECISIONS, said("opened batch {number}: {pairs} pairs"))
-"""number, pairs, rule: its version, says: its recommendation in words, reason if a lead gave one"""
+"""number, pairs, rule: its version, says: its recommendation in words, reason if a lead gave one, last: the highest
+number of work so far, by its column, on_screen: [pair, person] of clips of it that were on a screen, if any"""
 BATCH_UNDONE = Event("batch_undone", EventGroup.DECISIONS, said("took back batch {number}: {pairs} pairs"))
 """number, pairs, reason"""
 BATCH_DECLINED = Event("batch_declined", EventGroup.DECISIONS, said("declined batch {number}"))

@@ -100,8 +100,12 @@ def hand_out(
     """
     number = query.batches + 1
     pairs = candidates_rows.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
+    details = {"number": number, "pairs": pairs, "last": candidates_rows.last_rows(db)}
+    batch = batches_rows.opened(db, query.query_id, number)
+    if batch and (on_screen := list(batches_rows.on_screen(db, batch[0]))):
+        details["on_screen"] = on_screen
     recommendation = _recommendation(version, model.rule_reading(version.rule, query.relevances))
-    _record(db, BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **recommendation)
+    _record(db, BATCH_OPENED, by, query.query_id, reason, now=now, **details, **recommendation)
     return pairs
 
 
@@ -294,17 +298,18 @@ def _why_fixed(db: Database, query: OpenQuery, number: int) -> str:
     batch, _, at = opened
     # Earlier work on pairs of the probe stays with the probe, so it does not count.
     probed = batches_rows.probe(db, query.query_id) is not None
-    since = at if probed else float("-inf")
-    if work := batches_rows.work(db, batch, since=since):
+    opening = batches_rows.opening(db, query.query_id, at)
+    after = opening if probed else None
+    if work := batches_rows.work(db, batch, after=after):
         done = joined(", ", [said("{n:,} × {what}", n=count, what=what) for what, count in work.items()])
         return said("people have worked on it ({done})", done=done)
-    if names := batches_rows.shown_to(db, batch, since=since):
+    if names := batches_rows.shown_to(db, batch, after=after):
         return said("a pair of it is on the screen of {names}", names=", ".join(names))
     if probed:  # its pairs stay
         return ""
-    if batches_rows.released(db, since=at):
+    if batches_rows.released(db, after=opening):
         return said("a release made since then has its pairs")
-    return said("the activity log already mentions its pairs") if batches_rows.logged(db, batch, since=at) else ""
+    return said("the activity log already mentions its pairs") if batches_rows.logged(db, batch, after=opening) else ""
 
 
 def _recommendation(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:

@@ -1,14 +1,17 @@
 """SQL for the rule that recommends next batches, for declined batches, and for the open batches of queries."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+
+import msgspec
 
 from backend.campaign.nouns import Split
 from backend.campaign.selection.batches import model
 from backend.campaign.selection.batches.model import BatchRule, BatchRuleVersion, DeclinedBatch, NextState
 from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.selection.candidates.model import CANDIDATES_ADDED
 from backend.campaign.selection.candidates.rows import STILL_LISTED
 from backend.campaign.setup.project import rows as project_rows
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
@@ -174,62 +177,105 @@ def opened(db: Database, query_id: QueryId, number: int) -> tuple[BatchId, str |
 
 
 _WORK = {
-    said("grade"): ("judgement", "graded_at"),
-    said("skip"): ("skip", "skipped_at"),
-    said("decision of a lead"): ("adjudication", "decided_at"),
+    said("grade"): ("judgement", "judgement_id", "graded_at"),
+    said("skip"): ("skip", "skip_id", "skipped_at"),
+    said("decision of a lead"): ("adjudication", "adjudication_id", "decided_at"),
     said("item of an exam or calibration round"): (
         "exam_item",
+        "exam_id",
         "(SELECT e.set_at FROM exam e WHERE e.exam_id = exam_item.exam_id)",
     ),
-    said("example of the guideline"): ("example", "chosen_at"),
+    said("example of the guideline"): ("example", "example_id", "chosen_at"),
 }
-"""Tables whose rows are somebody's work on a pair, by the name of that work, each with its time column."""
+"""Tables whose rows are somebody's work on a pair, by the name of that work, each with its number and its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOpening:
+    """The opening of a batch, to tell what came before it even if the clock was set back meanwhile.
+
+    `at` is in seconds since 1970. `last` is what `candidates_rows.last_rows` returned then, and `on_screen` lists the
+    (pair_id, annotator_id) of clips that were on a screen; None for a batch of an earlier version, for which times
+    tell.
+    """
+
+    at: float
+    last: Mapping[str, int] | None = None
+    on_screen: Collection[tuple[PairId, AnnotatorId]] = ()
+
+    def later(self, number: str, at: str) -> tuple[str, float]:
+        """Return an SQL condition with one parameter, and its value, for rows that were written after the opening."""
+        return (f"{at} > ?", self.at) if self.last is None else (f"{number} > ?", self.last[number])
+
+
+def opening(db: Database, query_id: QueryId, at: float) -> BatchOpening:
+    """Return what the event log says about the opening of a query's batch at this time."""
+    row = db.conn.execute(
+        "SELECT payload FROM event WHERE kind IN (?, ?) AND subject IN (?, 'candidates') AND at = ? "
+        "ORDER BY event_id DESC LIMIT 1",
+        [model.BATCH_OPENED.kind, CANDIDATES_ADDED.kind, f"query:{query_id}", at],
+    ).fetchone()
+    payload = msgspec.json.decode(row[0]) if row else {}
+    return BatchOpening(at, payload.get("last"), [(pair, person) for pair, person in payload.get("on_screen", ())])
+
 
 _PAIRS = "(SELECT pair_id FROM pair WHERE batch_id = :batch)"
+_IN_BATCH = "(SELECT pair_id FROM pair WHERE batch_id = ?)"
 
 
-def work(db: Database, batch_id: BatchId, *, since: float) -> dict[str, int]:
-    """Count the grades, skips, leads' decisions and other work on a batch's pairs after an instant, by kind of work.
+def work(db: Database, batch_id: BatchId, *, after: BatchOpening | None) -> dict[str, int]:
+    """Count the grades, skips, leads' decisions and other work on a batch's pairs, by kind of work.
 
-    Kinds without any are left out.
+    Work from before the opening `after` does not count. Kinds without any are left out.
     """
-    values = {"batch": batch_id, "since": since}
-    counts = {
-        what: db.conn.execute(
-            f"SELECT count(*) FROM {table} WHERE pair_id IN {_PAIRS} AND {at} > :since", values
-        ).fetchone()[0]
-        for what, (table, at) in _WORK.items()
-    }
+    counts = {}
+    for what, (table, number, at) in _WORK.items():
+        condition, bound = after.later(number, at) if after else (f"{number} > ?", 0)
+        sql = f"SELECT count(*) FROM {table} WHERE pair_id IN {_IN_BATCH} AND {condition}"
+        counts[what] = db.conn.execute(sql, [batch_id, bound]).fetchone()[0]
     return {what: count for what, count in counts.items() if count}
 
 
-def logged(db: Database, batch_id: BatchId, *, since: float) -> bool:
-    """Return whether the event log has an entry about a pair of a batch since an instant, such as a refused grade."""
+def logged(db: Database, batch_id: BatchId, *, after: BatchOpening) -> bool:
+    """Return whether the event log has an entry about a pair of a batch since its opening, such as a refused grade."""
+    condition, bound = after.later("event_id", "at")
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pair p JOIN event e ON e.subject = 'pair:' || p.pair_id "
-        "WHERE p.batch_id = :batch AND e.at >= :since)",
-        {"batch": batch_id, "since": since},
+        f"WHERE p.batch_id = ? AND e.{condition})",
+        [batch_id, bound],
     ).fetchone()
     return bool(row[0])
 
 
-def released(db: Database, *, since: float) -> bool:
-    """Return whether a release was made since an instant. A release contains the numbers of all pairs."""
-    row = db.conn.execute('SELECT EXISTS (SELECT 1 FROM "release" WHERE created_at >= ?)', [since]).fetchone()
+def released(db: Database, *, after: BatchOpening) -> bool:
+    """Return whether a release was made since an opening. A release contains the numbers of all pairs."""
+    condition, bound = after.later("release_id", "created_at")
+    row = db.conn.execute(f'SELECT EXISTS (SELECT 1 FROM "release" WHERE {condition})', [bound]).fetchone()
     return bool(row[0])
 
 
-def shown_to(db: Database, batch_id: BatchId, *, since: float) -> list[str]:
-    """Return the names of annotators who have a pair of a batch on their screens, shown after `since`.
+def on_screen(db: Database, batch_id: BatchId) -> dict[tuple[PairId, AnnotatorId], tuple[str, float]]:
+    """Return (name, time) by (pair_id, annotator_id) of the annotators who have a pair of a batch on their screens.
 
-    They are included even if the time for which the pair was reserved for them has run out.
+    They are included even if the time for which the pair was reserved for them has run out. The time is when it was
+    shown, in seconds since 1970.
     """
     rows = db.conn.execute(
-        "SELECT DISTINCT a.name FROM seat s JOIN annotator a USING (annotator_id) "
-        f"WHERE s.pair_id IN {_PAIRS} AND s.lease_until IS NOT NULL AND s.shown_at > :since ORDER BY a.name",
-        {"batch": batch_id, "since": since},
+        "SELECT s.pair_id, s.annotator_id, a.name, s.shown_at FROM seat s JOIN annotator a USING (annotator_id) "
+        f"WHERE s.pair_id IN {_PAIRS} AND s.lease_until IS NOT NULL AND s.shown_at IS NOT NULL ORDER BY a.name",
+        {"batch": batch_id},
     )
-    return [row[0] for row in rows]
+    return {(PairId(row[0]), AnnotatorId(row[1])): (row[2], row[3]) for row in rows}
+
+
+def shown_to(db: Database, batch_id: BatchId, *, after: BatchOpening | None) -> list[str]:
+    """Return the names of annotators who have a pair of a batch on their screens, shown after its opening."""
+    names = {
+        name: None
+        for place, (name, at) in on_screen(db, batch_id).items()
+        if after is None or (at > after.at if after.last is None else place not in after.on_screen)
+    }
+    return list(names)
 
 
 def held(db: Database, batch_id: BatchId) -> dict[AnnotatorId, list[PairId]]:

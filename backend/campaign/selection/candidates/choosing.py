@@ -28,7 +28,7 @@ from backend.campaign.setup.project import settings_file as files
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
-from backend.core.errors import ProjectError
+from backend.core.errors import EncoderUnavailable, ProjectError
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
 from backend.core.progress import Progress, steps_of
@@ -67,7 +67,11 @@ def choose_encoder(
     settings = project.settings
     if name is None:
         name, kind = settings.encoder, kind or settings.encoder_kind
-    spec = sentence.resolve(name, kind, dtype or settings.encoder_dtype)
+    try:
+        spec = sentence.resolve(name, kind, dtype or settings.encoder_dtype)
+    except EncoderUnavailable:
+        require_no_lists(project)  # the first reason: no other encoder would do
+        raise
     if (spec.name, spec.kind, spec.dtype) == (settings.encoder, settings.encoder_kind, settings.encoder_dtype):
         return project  # nothing to write, even if there are lists
     require_no_lists(project)

@@ -175,7 +175,8 @@ CANDIDATES_CHOSEN = Event("candidates_chosen", EventGroup.MATERIAL, _choice_word
 """encoder (null without captions), queries, candidates, asked; with probes also probed, probe_pairs, seed; with runs
 also pooled (name, sha256 and depth of each), iou, moments: how many are new"""
 CANDIDATES_ADDED = Event("candidates_added", EventGroup.MATERIAL, _addition_words)
-"""pooled, iou, moments, asked, queries, candidates, pairs: candidates that later runs added to the lists"""
+"""pooled, iou, moments, asked, queries, candidates, pairs: candidates that later runs added to the lists, last: the
+highest number of work so far, by its column"""
 
 
 class SeenSpan(NamedTuple):

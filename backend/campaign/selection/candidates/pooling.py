@@ -233,6 +233,7 @@ def _pool_again(
                 )
         add_runs(db, by, material, options, merging.found_spans(merged, ids), part=part, now=now)
         what = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs, "asked": asked_for}
+        what["last"] = candidates_rows.last_rows(db)
         record_pooling(db, CANDIDATES_ADDED, by, report, options, what, now=now)
     return replace(report, part=part)
 

@@ -311,6 +311,19 @@ def _hand_out(
     return batch_id
 
 
+_NUMBERED = ("judgement", "skip", "adjudication", "exam", "example", "release", "event")
+
+
+def last_rows(db: Database) -> dict[str, int]:
+    """Return the highest number so far of grades, skips, leads' decisions and other acts, by the name of its column.
+
+    Stored with an act, it tells which work came before it, also if the clock is set back. 0 if there is none.
+    """
+    highest = ", ".join(f'(SELECT coalesce(max({table}_id), 0) FROM "{table}")' for table in _NUMBERED)
+    row = db.conn.execute(f"SELECT {highest}").fetchone()
+    return {f"{table}_id": number for table, number in zip(_NUMBERED, row, strict=True)}
+
+
 def batch_counts(db: Database) -> dict[str, int]:
     """Return how many queries have a first, a second ... batch open, by the batch number as a text.
 

@@ -51,7 +51,7 @@ from backend.scoring.pools.files import parse_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.statistics.distributions import wilson
 from backend.store import events
-from backend.store.connection import Database, reading, writing
+from backend.store.connection import Database, reading
 
 QUERIES = 100
 """Queries in a sample by default: as many as the paper checked."""
@@ -98,7 +98,8 @@ def make_pool_check(
     """
     spec = sentence.resolve(encoder or sentence.MINILM, kind)
     loaded = sentence.load(spec)
-    projects.require_none(folder)
+    grading = scale_file.load_scale(scale_file.MATCHES)
+    projects.require_none(folder, grading)
     if queries < 1 or (negatives is not None and negatives < 0):
         raise ProjectError(f"cannot check {queries} queries with {negatives} negatives: ask for 1 or more of each")
     content = file_bytes(file)
@@ -110,7 +111,6 @@ def make_pool_check(
     video_facts = _measure_videos(names, videos, progress)
     similarities = _compute_similarities(loaded, sample.drawn, sentences, progress)
 
-    grading = scale_file.load_scale(scale_file.MATCHES)
     project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
     stored = {name: replace(facts, path=project.stored_path(Path(facts.path))) for name, facts in video_facts.items()}
     check_facts = CheckFacts(
@@ -121,7 +121,7 @@ def make_pool_check(
         len(sample.drawn),
         max(len(checked.negatives) for checked in sample.drawn) if negatives is None else negatives,
     )
-    with projects.undone_if_it_fails(project), writing(project.store) as db:
+    with projects.filling(project) as db:
         _add_check(db, sample, sentences, stored, similarities, loaded.identity, check_facts, now)
     counts = {role: sum(len(getattr(query, role)) for query in sample.drawn) for role in ("positives", "negatives")}
     notes = tuple(_notes(pools, sample, video_facts, queries))

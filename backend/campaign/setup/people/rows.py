@@ -235,16 +235,19 @@ def rename_browser(db: Database, old_hash: str, new_hash: str) -> None:
 
 
 def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, at: float, most: int) -> None:
-    """Record that a person signed in with a browser, and forget all but the `most` newest of their browsers."""
+    """Record that a person signed in with a browser, and forget all but the `most` newest of their browsers.
+
+    Those from later than now are the oldest: they are from before the clock was set back.
+    """
     db.conn.execute(
         "INSERT INTO known_browser (browser_hash, annotator_id, known_at) VALUES (?, ?, ?) "
         "ON CONFLICT (browser_hash, annotator_id) DO UPDATE SET known_at = excluded.known_at",
         [browser_hash, annotator_id, at],
     )
     db.conn.execute(
-        "DELETE FROM known_browser WHERE annotator_id = :me AND known_at < (SELECT min(known_at) FROM (SELECT known_at "
-        "FROM known_browser WHERE annotator_id = :me ORDER BY known_at DESC LIMIT :most) AS newest)",
-        {"me": annotator_id, "most": most},
+        "DELETE FROM known_browser WHERE annotator_id = :me AND browser_hash NOT IN (SELECT browser_hash "
+        "FROM known_browser WHERE annotator_id = :me ORDER BY known_at > :now, known_at DESC LIMIT :most)",
+        {"me": annotator_id, "now": at, "most": most},
     )
 
 

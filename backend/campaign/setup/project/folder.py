@@ -5,13 +5,13 @@ such as the batch size and the scale of grades.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from backend.campaign.setup.project import rows
 from backend.campaign.setup.project.model import Grading, StoredSettings
-from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
+from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, remove_leftovers, require_inside
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
 from backend.campaign.setup.project.settings import GIB, ProjectSettings
 from backend.campaign.setup.project.settings_file import (
@@ -20,20 +20,20 @@ from backend.campaign.setup.project.settings_file import (
     database_address,
     replace_lines,
     require_database,
-    set_database,
     write_whole,
     written_address,
 )
-from backend.campaign.setup.project.settings_text import template, toml_value
+from backend.campaign.setup.project.settings_text import template, toml_value, with_values
 from backend.core.addresses import Address, Place
-from backend.core.errors import ProjectError
+from backend.core.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.core.file_system import make_private_folder, network_file_system
 from backend.core.messages import said
 from backend.media.jobs import ClipCache, Profile
 from backend.media.sources import Source, VideoFacts, place_in, source_at
 from backend.store import connection
 from backend.store.address import hide_password, without_password
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.sqlite import fresh
 
 CACHE_FOLDER = "cache"
 MAX_CANDIDATES = MOST_CANDIDATES
@@ -127,8 +127,11 @@ def create(
     name: str = "",
     cast: dict[str, str] | None = None,
     grading: Grading | None = None,
+    encoder_dtype: str = "fp32",
 ) -> Project:
     """Create an empty project in a folder, and open it.
+
+    If a command was killed while it created the same project, and nobody has used that since, this goes on with it.
 
     Args:
         folder: the folder of the project, which is created if it is missing.
@@ -137,18 +140,14 @@ def create(
         name: the name of the project; that of the folder if empty.
         cast: names of characters in captions, and the words that replace them.
         grading: the scale of grades and the guideline; TVR-Ranking's five grades if None.
+        encoder_dtype: the number format in which the encoder computes, `fp32` or `bf16`.
 
     Raises:
         ProjectError: there is a project already, the folder cannot be written, or a link in it leads out of it.
     """
     require_inside(folder)
-    require_none(folder)
-    try:
-        make_private_folder(folder)
-    except OSError as error:
-        raise ProjectError(
-            said("cannot write to {folder}: {strerror}", folder=folder, strerror=error.strerror)
-        ) from error
+    remove_leftovers(folder)
+    address = database_address(folder)
     text = template().format(
         name=toml_value(name or folder.resolve().name),
         encoder=toml_value(encoder),
@@ -156,31 +155,104 @@ def create(
         cast="".join(f"{toml_value(key)} = {toml_value(words)}\n" for key, words in (cast or {}).items())
         or '# "Rachel" = "a woman"\n',
     )
-    write_whole(folder / SETTINGS_FILE, text)
+    text = with_values(text, {("encoder_dtype",): encoder_dtype})
+    if address:
+        text = f"database = {toml_value(without_password(address))}\n{text}"
+    settings = folder / SETTINGS_FILE
+    if settings.is_file() and settings.read_text(encoding="utf-8") == text:
+        _go_on(folder, address, grading)
+        return open_project(folder)
+    _require_no_files(folder)
     try:
-        address = database_address(folder)
-        store = connection.create(folder / DATABASE_FILE, address)
-        set_database(folder, address)
-        if grading is not None:
-            with writing(store) as db:
-                rows.set_grading(db, grading)
-        store.close()  # an idle connection would count as use of the database
+        make_private_folder(folder)
+    except OSError as error:
+        raise ProjectError(
+            said("cannot write to {folder}: {strerror}", folder=folder, strerror=error.strerror)
+        ) from error
+    write_whole(settings, text)
+    try:
+        _fill(connection.create(folder / DATABASE_FILE, address), grading)
     except BaseException:
-        (folder / SETTINGS_FILE).unlink(missing_ok=True)  # else the next try would find half a project
+        settings.unlink(missing_ok=True)  # else the next try would find half a project
         raise
     return open_project(folder)
 
 
-def require_none(folder: Path) -> None:
-    """Raise an error if a folder contains a project.
+def _go_on(folder: Path, address: str, grading: Grading | None) -> None:
+    """Complete the database of a project whose settings were written by a command that was killed."""
+    try:
+        if is_untouched(folder, grading):
+            store = connection.open_store(folder / DATABASE_FILE, address)
+        else:
+            store = connection.create(folder / DATABASE_FILE, address)
+    except StoreUnavailable:
+        raise
+    except ProjectError:
+        _require_no_files(folder)
+        raise
+    _fill(store, grading)
+
+
+def _fill(store: Store, grading: Grading | None) -> None:
+    if grading is not None:
+        with writing(store) as db:
+            rows.set_grading(db, grading)
+    store.close()  # an idle connection would count as use of the database
+
+
+def is_untouched(folder: Path, *gradings: Grading | None) -> bool:
+    """Return whether a folder has a project without any data, such as a killed command leaves.
+
+    Its scale of grades and guideline are the default ones or, if any are given, one of `gradings`.
+    """
+    try:
+        store = connection.open_store(folder / DATABASE_FILE, database_address(folder))
+    except ProjectError:
+        return False
+    try:
+        with reading(store) as db, closing(fresh()) as new:
+            return rows.is_empty(db) and rows.grading(db) in (rows.grading(new), *gradings)
+    finally:
+        store.close()
+
+
+def require_none(folder: Path, *gradings: Grading | None) -> None:
+    """Raise an error if a folder contains a project, unless `is_untouched`: `create` goes on with its own.
 
     Raises:
         ProjectError: the folder contains a project.
     """
+    if not is_untouched(folder, *gradings):
+        _require_no_files(folder)
+
+
+def _require_no_files(folder: Path) -> None:
     if (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists():
-        raise ProjectError(
-            said("{folder} is a project already: choose another folder, or go on with this one", folder=folder)
-        )
+        raise ProjectError(_taken(folder))
+
+
+def _taken(folder: Path) -> str:
+    return said("{folder} is a project already: choose another folder, or go on with this one", folder=folder)
+
+
+@contextmanager
+def filling(project: Project) -> Iterator[Database]:
+    """Provide a transaction that fills a newly created project; if it fails, the project's files are deleted.
+
+    Raises:
+        Overtaken: another command has filled it meanwhile; nothing is deleted.
+    """
+    begun = False
+    try:
+        with writing(project.store) as db:
+            if not rows.is_empty(db):
+                raise Overtaken(_taken(project.folder))
+            begun = True
+            yield db
+    except BaseException:
+        if begun:
+            _delete(project)
+        raise
 
 
 @contextmanager
@@ -189,11 +261,15 @@ def undone_if_it_fails(project: Project) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        project.store.close()
-        for file in project.folder.glob(f"{DATABASE_FILE}*"):
-            file.unlink()
-        (project.folder / SETTINGS_FILE).unlink()
+        _delete(project)
         raise
+
+
+def _delete(project: Project) -> None:
+    project.store.close()
+    for file in project.folder.glob(f"{DATABASE_FILE}*"):
+        file.unlink()
+    (project.folder / SETTINGS_FILE).unlink()
 
 
 def open_project(folder: Path) -> Project:

@@ -97,6 +97,14 @@ def grading(db: Database) -> Grading:
     )
 
 
+def is_empty(db: Database) -> bool:
+    """Return whether nobody has done anything with a project since its tables were made."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM event) OR EXISTS (SELECT 1 FROM annotator) OR EXISTS (SELECT 1 FROM video)"
+    ).fetchone()
+    return not row[0]
+
+
 def set_grading(db: Database, new: Grading) -> None:
     """Store the scale and the guideline of a project that is being created.
 

@@ -209,6 +209,16 @@ def test_each_lead_takes_back_their_own_decisions_from_the_last_on(project: Proj
     assert [event[1]["captions"] for event in events(project, "rewrite_taken_back")] == [1, 2]
 
 
+def test_the_last_decision_is_the_last_one_although_the_clock_jumped(
+    project: Project, leads: list[Person], jump: tuple[float, float]
+) -> None:
+    lea, texts = leads[0], ("Then Dev waves at Dev.", "Then  Dev sighs.")
+    for text, at in zip(texts, jump, strict=True):
+        decide_rewrite(project, lea, waiting(project, lea, text), None, now=at)
+    taken = [take_back_rewrite(project, lea, now=jump[1]).published for _ in texts]
+    assert taken == [*reversed(texts)]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_taking_everything_back_leaves_what_was_there_before(project: Project, leads: list[Person], seed: int) -> None:
     """Whatever two leads did, in whatever order, also where captions of one moment get the same words."""

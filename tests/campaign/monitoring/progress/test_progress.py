@@ -18,7 +18,7 @@ from backend.campaign.monitoring.progress.model import DayCount
 from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.nouns import OPERATOR, PersonReview
 from backend.campaign.setup.people import rows as people
-from backend.core.errors import NotAllowed, ProjectError
+from backend.core.errors import AlreadyDone, NotAllowed, ProjectError
 from support import Judging
 
 DAY_S = 86_400.0
@@ -172,6 +172,9 @@ def test_a_backup_holds_what_the_project_held(worked: Judging) -> None:
     copy = sqlite3.connect(file)
     assert copy.execute("SELECT count(*) FROM judgement").fetchone()[0] == len(judgements(worked))
     copy.close()
+    with pytest.raises(AlreadyDone, match="This was done at"):
+        backup_now(worked.project, worked.lead, now=NOW)
+    worked.rows("UPDATE video SET duration_s = 61 WHERE video_id = 1")
     with pytest.raises(ProjectError, match="never overwrites"):
         backup_now(worked.project, worked.lead, now=NOW)
     with pytest.raises(NotAllowed):

@@ -18,8 +18,9 @@ from backend.campaign.desk.clips import report_clip
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import queue
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, SkipEvent, SkipKind
-from backend.campaign.judging.staffing import unpause_person
+from backend.campaign.judging.staffing import pause_person, unpause_person
 from backend.campaign.monitoring.progress.progress import progress
+from backend.campaign.monitoring.progress.rows.inbox import warned_by_gold
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.qualification.answers.key_file import KeyFile
@@ -308,6 +309,17 @@ def test_who_is_far_off_is_told_then_paused_at_moments_that_tell_nothing(small: 
     assert given[-1][1].state is DeskState.PAUSED
     assert given[-1][1].previous is None
     assert all(pair not in known for pair, _ in given[-3:]), "paused right after gold"
+
+
+def test_a_pause_answers_a_warning_although_the_clock_was_set_back(small: Judging) -> None:
+    set_gold(small.project, OPERATOR, GoldOptions(share=0.25, window=4, fewest=2, warn=80, pause=0), now=LATER)
+    relevances, known = right(small), golden(small)
+    person, db = small.annotators[2], small.project.store.db
+    while not small.rows("SELECT 1 FROM gold_finding"):
+        assert work(small, 2, lambda pair: wrong(relevances[pair]) if pair in known else 2, most=1), "never warned"
+    assert [row[0] for row in warned_by_gold(db)] == [person.annotator_id]
+    pause_person(small.project, small.lead, person.annotator_id, "We talk about it.", now=LATER - 86_400)
+    assert warned_by_gold(db) == []
 
 
 def test_a_pause_by_gold_says_why_to_leads_and_ends_by_one(small: Judging) -> None:

@@ -88,7 +88,7 @@ def test_words_change_at_any_time_and_every_version_stays(judging: Judging) -> N
     assert second.grading == project.campaign.grading
     db = project.store.db.conn
     assert db.execute("SELECT payload FROM event WHERE kind = 'guideline_changed'").fetchone()[0] == (
-        '{"version":2,"reason":"Grade 3 was too wide.","changed":["Grade 3, label"]}'
+        '{"version":2,"reason":"Grade 3 was too wide.","changed":["Grade 3, label"],"judgement":1}'
     )
     for statement in ("UPDATE guideline_version SET reason = 'x' WHERE version = 2", "DELETE FROM guideline_version"):
         with pytest.raises(sqlite3.IntegrityError, match="a version of the guideline is never changed"):

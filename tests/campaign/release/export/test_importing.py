@@ -15,6 +15,7 @@ from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Verdict
 from backend.campaign.release.earlier import importing
+from backend.campaign.release.export import importing as returning_project
 from backend.campaign.release.export.diffing import diff_releases
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.importing import ReleaseImport, import_release
@@ -29,9 +30,11 @@ from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.project import folder as projects
 from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.places import is_project
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.core.errors import InputError, ProjectError
+from backend.core.errors import AlreadyDone, InputError, ProjectError
 from backend.encoders import sentence
 from backend.store.connection import writing
 from support import NOW, PARTLY, Judging, WordEncoder, have_read
@@ -209,6 +212,32 @@ def test_imprecise_captions_come_back_as_far_as_they_were_released(
     assert json.loads((tmp_path / "second" / "manifest.json").read_text())["moments_without_caption"] == 1
     assert waiting_rewrites(again) == []
     again.store.close()
+
+
+def test_an_import_that_was_killed_goes_on_and_one_that_was_done_says_so(
+    judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for who in (0, 1):
+        judging.grade(who, judging.pairs()[0].pair, 3)
+    out, folder = tmp_path / "first", tmp_path / "again"
+    export_release(judging.project, OPERATOR, out, PARTLY, now=NOW)
+    with monkeypatch.context() as patch:  # nothing is tidied up after a kill
+        patch.setattr(returning_project, "_fill", lambda *args: 1 / 0)
+        patch.setattr(projects, "_delete", lambda project: None)
+        with pytest.raises(ZeroDivisionError):
+            import_release(out, folder, encoder="minilm", now=LATER)
+    assert is_project(folder)
+    with pytest.raises(ProjectError, match="is a project already"):
+        import_release(out, folder, encoder="other/sup-model", now=LATER)
+    report = import_release(out, folder, encoder="minilm", now=LATER)
+    assert report.judgements.rows == 2
+    with pytest.raises(AlreadyDone, match=r"^This was done at .* by the command line: nothing is left to do\.$"):
+        import_release(out, folder, encoder="minilm", now=LATER)
+    (out / "README.md").write_text("Another release.")
+    with pytest.raises((ProjectError, InputError)) as refused:
+        import_release(out, folder, encoder="minilm", now=LATER)
+    assert not isinstance(refused.value, AlreadyDone)
+    assert open_project(folder).store.db.conn.execute("SELECT count(*) FROM judgement").fetchone()[0] == 2
 
 
 def test_nothing_is_left_of_a_release_that_is_refused_or_of_an_import_that_fails(

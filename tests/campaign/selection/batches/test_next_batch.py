@@ -16,7 +16,7 @@ from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import OPERATOR, Person
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.model import QueryFilter, QueryShow
-from backend.campaign.review.queries import find_queries, list_queries
+from backend.campaign.review.queries import find_queries, list_queries, query_pairs
 from backend.campaign.selection.batches.model import NextState, RuleWord
 from backend.campaign.selection.batches.next_batch import (
     decline_batch,
@@ -27,7 +27,7 @@ from backend.campaign.selection.batches.next_batch import (
 )
 from backend.campaign.selection.batches.suggestions import batch_shares
 from backend.core.errors import Overtaken, ProjectError
-from backend.core.ids import QueryId
+from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
 from support import NOW, Judging, WordEncoder
 
@@ -68,7 +68,9 @@ def test_the_page_reads_what_the_rule_says(settled: Judging) -> None:
 def test_opening_notes_what_the_rule_said(settled: Judging) -> None:
     project, query = settled.project, queries(settled)[2]
     assert open_batch(project, settled.lead, query, reason="  the rare  one ", now=NOW) == 20
-    assert told(settled, "batch_opened") == [
+    [opened] = told(settled, "batch_opened")
+    assert opened.pop("last")["judgement_id"] == settled.rows("SELECT max(judgement_id) FROM judgement")[0][0]
+    assert [opened] == [
         {
             **{"number": 2, "pairs": 20, "rule": 1, "reason": "the rare one"},
             "says": "mean 0.8 (needs 2.0), 0 of 5 graded 3 or more: do not open",
@@ -160,6 +162,26 @@ def test_a_batch_stays_once_a_release_lists_its_pairs(
     export_release(project, OPERATOR, tmp_path / "since", now=NOW + 4)
     with pytest.raises(ProjectError, match="cannot be taken back: a release made since then has its pairs"):
         undo_batch(project, settled.lead, query, "too early", number=2, now=NOW + 5)
+
+
+@pytest.mark.parametrize("did", ["released", "refused"])
+def test_what_came_after_a_batch_holds_it_although_the_clock_was_set_back(
+    settled: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: tuple[float, float], did: str
+) -> None:
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    project, query, (before, after) = settled.project, queries(settled)[0], jump
+    export_release(project, OPERATOR, tmp_path / "earlier", now=after)
+    open_batch(project, settled.lead, query, now=before)
+    assert undo_batch(project, settled.lead, query, "nothing came after it", number=2, now=after) == 20
+    open_batch(project, settled.lead, query, now=before)
+    if did == "released":
+        export_release(project, OPERATOR, tmp_path / "later", now=after)
+    else:
+        pair = next(one.pair for one in query_pairs(project, OPERATOR, query) if not one.grades)
+        event = GradeEvent(PairKey(pair), 9, "key-9", 1)
+        assert record_grades(project, settled.annotators[2], [event], now=after)[0].status == "refused"
+    with pytest.raises(ProjectError, match=r"cannot be taken back: (a release made since|the activity log)"):
+        undo_batch(project, settled.lead, query, "too early", number=2, now=after)
 
 
 def test_a_first_batch_and_one_before_the_newest_stay(settled: Judging) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from backend.campaign.desk.exchange import desk
+from backend.campaign.desk.exchange import desk, shown
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
@@ -23,7 +23,8 @@ from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
-from support import NOW, PEOPLE, VERBS, Judging, WordEncoder, have_read
+from backend.core.ids import PairKey, QueryId
+from support import NOW, PEOPLE, VERBS, Judging, WordEncoder, have_read, sit
 
 PLACES = ("kitchen", "hall", "garden", "office", "street", "car", "shop", "attic", "lift", "roof")
 CAPTIONS = [f"{PEOPLE[n % 4]} {VERBS[n % 8]} in the {PLACES[n % 10]} {n}." for n in range(200)]
@@ -134,6 +135,40 @@ def test_a_further_batch_takes_its_pairs_over_with_their_grades(probed: Judging)
     assert {row[0]: row[1] for row in found} == {None: 80, 1: 20, 2: 20}
     assert status_counts(project, OPERATOR)["judgements"] == 640
     assert doctor(project, now=NOW).findings == ()
+
+
+@pytest.mark.parametrize("did", ["graded", "shown"])
+def test_work_on_a_probe_stays_with_it_and_later_work_with_the_batch_whatever_the_clock_says(
+    probed: Judging, jump: tuple[float, float], did: str
+) -> None:
+    project, lead, first, (before, after) = probed.project, probed.lead, QueryId(probed_queries(probed)[0]), jump
+    for pair in query_pairs(project, OPERATOR, first):
+        if pair.rank <= 20:
+            for who in (0, 1):
+                probed.grade(who, pair.pair, 3, at=after)
+    next_ones = [
+        PairKey(key)
+        for (key,) in probed.rows(
+            "SELECT pair_key FROM pair JOIN batch USING (batch_id) WHERE number IS NULL AND pair.query_id = ? AND rank "
+            "BETWEEN 21 AND 40 ORDER BY rank",
+            first,
+        )
+    ]
+
+    def work(nth: int, at: float) -> None:
+        if did == "graded":
+            probed.grade(2, next_ones[nth], 3, at=at)
+        else:
+            sit(project, probed.annotators[2], [next_ones[nth]], now=at)
+            shown(project, probed.annotators[2], next_ones[nth], now=at)
+
+    work(0, after)
+    open_batch(project, lead, first, now=before)
+    undo_batch(project, lead, first, "only the probe has work", number=2, now=after)
+    open_batch(project, lead, first, now=before)
+    work(1, after)
+    with pytest.raises(ProjectError, match=r"worked on it \(1 × grade\)|a pair of it is on the screen of"):
+        undo_batch(project, lead, first, "too late", number=2, now=after)
 
 
 def test_a_further_batch_of_an_unjudged_probe_is_judged_in_the_batch(probed: Judging) -> None:

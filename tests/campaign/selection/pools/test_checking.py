@@ -21,7 +21,7 @@ from backend.campaign.review.queries import take_back_queries
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.pools import checking as making
 from backend.campaign.selection.pools.checking import make_pool_check, pool_check_report
-from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.accounts import add_person, add_person_with_password
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.places import is_project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -251,6 +251,7 @@ def test_a_video_that_cannot_be_read_is_refused(pools: Path, tmp_path: Path) -> 
 
 def test_a_project_that_is_there_stays_as_it_is(pools: Path, tmp_path: Path) -> None:
     project = init_project(tmp_path / "check", encoder="minilm")
+    add_person(project, OPERATOR, "Lea", Role.LEAD, now=NOW)
     with pytest.raises(ProjectError, match="is a project already"):
         make(pools, tmp_path / "check")
     assert status_counts(open_project(project.folder), OPERATOR)["videos"] == 0

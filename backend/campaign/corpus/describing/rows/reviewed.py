@@ -85,7 +85,8 @@ def last_act(db: Database, description_id: int) -> tuple[DescriptionAct, str, fl
 def written_at(db: Database, description_id: int) -> float:
     """Return when the author wrote the newest version of a description, in seconds since 1970."""
     row = db.conn.execute(
-        "SELECT max(at) FROM description_act WHERE description_id = ? AND kind = 'written'", [description_id]
+        "SELECT at FROM description_act WHERE description_id = ? AND kind = 'written' ORDER BY act_id DESC LIMIT 1",
+        [description_id],
     ).fetchone()
     return float(row[0])
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from backend.campaign.judging.model import PERSON_PAUSED
+from backend.campaign.qualification.gold.questions import GOLD_WARNED
 from backend.campaign.selection.candidates.rows import STILL_LISTED
 from backend.core.ids import AnnotatorId, QueryId
 from backend.store.engine import Database
@@ -135,7 +137,7 @@ def paused(db: Database) -> Waiting:
     return _people(
         db,
         "SELECT a.name, u.paused_at FROM pause u JOIN annotator a USING (annotator_id) "
-        "WHERE u.ended_at IS NULL AND a.suspended = 0 ORDER BY u.paused_at DESC",
+        "WHERE u.ended_at IS NULL AND a.suspended = 0 ORDER BY u.pause_id DESC",
     )
 
 
@@ -149,7 +151,10 @@ def warned_by_gold(db: Database) -> list[tuple[AnnotatorId, str, float]]:
         "SELECT g.annotator_id, a.name, g.found_at FROM gold_finding g JOIN annotator a USING (annotator_id) "
         "WHERE a.suspended = 0 AND g.kind = 'warned' AND g.gold_finding_id = "
         "(SELECT max(gold_finding_id) FROM gold_finding l WHERE l.annotator_id = g.annotator_id) "
-        "AND NOT EXISTS (SELECT 1 FROM pause u WHERE u.annotator_id = g.annotator_id AND u.paused_at >= g.found_at)"
+        # By the order of events, not by times, which go wrong when the clock is set back.
+        "AND NOT EXISTS (SELECT 1 FROM event p WHERE p.kind = ? AND p.subject = 'annotator:' || g.annotator_id "
+        "AND p.event_id > (SELECT max(w.event_id) FROM event w WHERE w.kind = ? AND w.subject = p.subject))",
+        [PERSON_PAUSED.kind, GOLD_WARNED.kind],
     )
     return [(AnnotatorId(row[0]), row[1], row[2]) for row in rows]
 
