@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.messages import said
-from backend.store import creating, postgresql, upkeep
+from backend.store import creating, opening, upkeep
 from backend.store.engine import SqliteDatabase
 from backend.store.files import atomic_file, copy, damage_of, digests, fold, free, part_file, remove_secrets
 from backend.store.foreign import require_known, texts_with_nul
@@ -60,7 +60,9 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
                 )
             expected = digests(source.conn, source)
             if not _arrived(address, path, source, expected):
-                store = creating.create_from(address, source, lambda moved: _compare(expected, digests(moved, source)))
+                store = creating.create_from(
+                    address, source, lambda moved: require_same(expected, digests(moved, source))
+                )
                 store.close()
         then()
     return {name: rows for name, (rows, _) in expected.items()}, _put_aside(path, now)
@@ -69,7 +71,7 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
 def _arrived(address: str, path: Path, source: SqliteDatabase, expected: dict[str, tuple[int, int]]) -> bool:
     """Return whether a move that was killed has brought all rows there, and nobody has used them since."""
     try:
-        store = postgresql.open_store(address, path.parent)
+        store = opening.open_store(address, path.parent)
     except ReelRankError:  # no project, or one that `create_from` refuses with the reason
         return False
     try:
@@ -113,7 +115,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
     """
     if path.exists():
         raise ProjectError(f"{path} already exists: move it away, because it may be somebody's work")
-    store = postgresql.open_store(address, path.parent)
+    store = opening.open_store(address, path.parent)
     try:
         if connections := store.others():
             raise StoreUnavailable(
@@ -125,7 +127,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
                 store.copy_to(part)
                 with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as copied:
                     expected = digests(db.conn, copied)
-                    _compare(expected, digests(copied.conn, copied))
+                    require_same(expected, digests(copied.conn, copied))
                 fold(part)
                 if wrong := damage_of(part):
                     raise damaged(part, wrong)
@@ -139,7 +141,8 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
     return {name: rows for name, (rows, _) in expected.items()}
 
 
-def _compare(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:
+def require_same(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:
+    """Raise `ProjectError` unless both have the same `digests` of every table."""
     wrong = [name for name, digest in expected.items() if copied.get(name) != digest]
     if wrong:
-        raise ProjectError(f"{', '.join(wrong)} did not arrive unchanged: the move was undone, and nothing was changed")
+        raise ProjectError(f"{', '.join(wrong)} did not arrive unchanged: all was undone, and nothing was changed")
