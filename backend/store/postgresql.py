@@ -17,7 +17,7 @@ from weakref import WeakSet
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
-from psycopg.rows import tuple_row
+from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from backend.core.errors import InputError, StoreUnavailable
@@ -282,7 +282,7 @@ class PostgresStore:
                 if not raw.closed and raw.info.transaction_status is not TransactionStatus.IDLE:
                     raw.execute("ROLLBACK")
 
-    def _connect(self) -> psycopg.Connection:
+    def _connect(self) -> psycopg.Connection[TupleRow]:
         """Return a new connection beside the pool."""
         return psycopg.connect(self.address, autocommit=True, application_name=upgrade_lock.APPLICATION)
 

@@ -20,7 +20,7 @@ from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.settings_text import template
 from backend.core.errors import BeingUpgraded, ProjectError, SchemaOutOfDate, StoreUnavailable
-from backend.store import migrating
+from backend.store import creating
 from backend.store.connection import writing
 from backend.store.dialect import Raw
 from backend.store.engine import Database, SqliteDatabase
@@ -160,7 +160,7 @@ def test_a_migration_that_is_cut_off_leaves_the_old_database_whole_and_can_be_ru
 ) -> None:
     server = twins[1]
     before = in_server(server, tmp_path / "1.db", first)
-    fill = migrating.creating.fill
+    fill = creating.fill
 
     def cut(store: PostgresStore, raw: Raw, source: SqliteDatabase, check: Callable[[object], object]) -> None:
         fill(store, raw, source, check)
@@ -169,7 +169,7 @@ def test_a_migration_that_is_cut_off_leaves_the_old_database_whole_and_can_be_ru
         raw.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
     with monkeypatch.context() as patch:
-        patch.setattr(migrating.creating, "fill", cut)
+        patch.setattr(creating, "fill", cut)
         with pytest.raises((Cut, StoreUnavailable)):
             migrate(server)
     with pytest.raises(SchemaOutOfDate, match=rf"older schema \({LAST} missing\): run `reelrank migrate"):
