@@ -55,7 +55,8 @@ def restore(folder: Dir, file: Annotated[Path, argument("FILE", "A copy made by 
 def migrate(folder: Dir) -> None:
     """Upgrade the database of an older ReelRank.
 
-    Stop the server first. The database is copied before it changes.
+    Stop the server first. The database is copied before it changes. With
+    PostgreSQL, servers may run: people are told to wait until you restart them.
 
     Example: reelrank migrate my-project
     """

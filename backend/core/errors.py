@@ -77,6 +77,10 @@ class StoreUnavailable(ProjectError, OSError):
     """The database cannot be written (or read) now. The data of this attempt are not saved; earlier data are."""
 
 
+class BeingUpgraded(StoreUnavailable, SchemaOutOfDate):
+    """The database is being upgraded, or was upgraded while this process ran an older version of ReelRank."""
+
+
 class TextRefused(ReelRankError, ValueError):
     """A text has a character that some databases cannot store: NUL, or half of a surrogate pair."""
 

@@ -98,9 +98,9 @@ def open_store(path: Path, address: str = "") -> Store:
     """
     if address:
         with driver():
-            from backend.store import postgresql
+            from backend.store import opening
 
-            return postgresql.open_store(address, path.parent)
+            return opening.open_store(address, path.parent)
     return sqlite.open_store(path)
 
 

@@ -8,7 +8,7 @@ from psycopg import sql
 from backend.core.errors import ProjectError
 from backend.store import sqlite
 from backend.store.address import hide_password
-from backend.store.definitions import indexes_and_triggers, table_names, tables
+from backend.store.definitions import keys_indexes_and_triggers, table_names, tables
 from backend.store.dialect import Raw
 from backend.store.engine import SqliteDatabase
 from backend.store.postgresql import PostgresConnection, PostgresStore
@@ -55,19 +55,31 @@ def create_from(
                     address=hide_password(address),
                     encoding=encoding,
                 )
-            for statement in tables(source):
-                raw.execute(statement.encode())
-            for name in table_names(source):
-                _copy(raw, source, name)
-            for statement in indexes_and_triggers(source):
-                raw.execute(statement.encode())
-            check(store.conn)
-            # Without statistics the server takes large tables for small ones, which costs 0.1 s an exchange.
-            raw.execute(sql.SQL("ANALYZE {}").format(sql.SQL(", ").join(map(sql.Identifier, table_names(source)))))
+            fill(store, raw, source, check)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def fill(store: PostgresStore, raw: Raw, source: SqliteDatabase, check: Callable[[PostgresConnection], object]) -> None:
+    """Create the tables of an SQLite database in PostgreSQL, with all rows; call it in a transaction.
+
+    Args:
+        store: the database; it has none of these tables.
+        raw: the connection of its transaction.
+        source: the SQLite database.
+        check: called with a connection to the copy once all rows are there.
+    """
+    for statement in tables(source):
+        raw.execute(statement.encode())
+    for name in table_names(source):
+        _copy(raw, source, name)
+    for statement in keys_indexes_and_triggers(source):
+        raw.execute(statement.encode())
+    check(store.conn)
+    # Without statistics the server takes large tables for small ones, which costs 0.1 s an exchange.
+    raw.execute(sql.SQL("ANALYZE {}").format(sql.SQL(", ").join(map(sql.Identifier, table_names(source)))))
 
 
 def _copy(raw: Raw, source: SqliteDatabase, table: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.messages import said
-from backend.store import creating, postgresql, sqlite, upkeep
+from backend.store import creating, opening, sqlite, upkeep
 from backend.store.engine import SqliteDatabase
 from backend.store.files import atomic_file, copy, damage_of, digests, fold, free, part_file, remove_secrets
 from backend.store.foreign import require_known, texts_with_nul
@@ -60,7 +60,9 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
                 )
             expected = digests(source.conn, source)
             if not _arrived(address, path, source, expected):
-                store = creating.create_from(address, source, lambda moved: _compare(expected, digests(moved, source)))
+                store = creating.create_from(
+                    address, source, lambda moved: require_same(expected, digests(moved, source))
+                )
                 store.close()
         then()
     return {name: rows for name, (rows, _) in expected.items()}, _put_aside(path, now)
@@ -69,7 +71,7 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
 def _arrived(address: str, path: Path, source: SqliteDatabase, expected: dict[str, tuple[int, int]]) -> bool:
     """Return whether a move that was killed has brought all rows there, and nobody has used them since."""
     try:
-        store = postgresql.open_store(address, path.parent)
+        store = opening.open_store(address, path.parent)
     except ReelRankError:  # no project, or one that `create_from` refuses with the reason
         return False
     try:
@@ -114,7 +116,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
         ProjectError: somebody has the project open, or the file exists and differs. Nothing changed.
     """
     is_there = path.exists()
-    store = postgresql.open_store(address, path.parent)
+    store = opening.open_store(address, path.parent)
     try:
         if connections := store.others():
             raise StoreUnavailable(
@@ -125,12 +127,12 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
             with closing(sqlite.fresh()) as schema:
                 expected = digests(db.conn, schema)
             if is_there:
-                _require_same(path, expected)
+                _require_complete(path, expected)
                 then()
             else:
                 with atomic_file(path) as part:
                     store.copy_to(part)
-                    _compare(expected, _digests_in(part))
+                    require_same(expected, _digests_in(part))
                     fold(part)
                     if wrong := damage_of(part):
                         raise damaged(part, wrong)
@@ -149,14 +151,15 @@ def _digests_in(file: Path) -> dict[str, tuple[int, int]]:
         return digests(copied.conn, copied)
 
 
-def _require_same(path: Path, expected: dict[str, tuple[int, int]]) -> None:
+def _require_complete(path: Path, expected: dict[str, tuple[int, int]]) -> None:
     with suppress(*READ_ERRORS):
         if not damage_of(path) and _digests_in(path) == expected:
             return
     raise ProjectError(f"{path} already exists: move it away, because it may be somebody's work")
 
 
-def _compare(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:
+def require_same(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:
+    """Raise `ProjectError` unless both have the same `digests` of every table."""
     wrong = [name for name, digest in expected.items() if copied.get(name) != digest]
     if wrong:
-        raise ProjectError(f"{', '.join(wrong)} did not arrive unchanged: the move was undone, and nothing was changed")
+        raise ProjectError(f"{', '.join(wrong)} did not arrive unchanged: all was undone, and nothing was changed")

@@ -12,20 +12,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakSet
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
+from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from backend.core.errors import InputError, ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.errors import InputError, StoreUnavailable
 from backend.core.messages import said
-from backend.store import sqlite
-from backend.store.address import dump, hide_password, without_password
+from backend.store import sqlite, upgrade_lock
+from backend.store.address import dump, hide_password
 from backend.store.definitions import dangling, differences, parts, table_names
 from backend.store.dialect import Raw, configure, cursor_for, named_rows, translated
-from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase, checked
-from backend.store.schema import migrations
+from backend.store.engine import Cursor, Database, Parameters, checked
 
 WRITER = 0x5265656C
 """The key of the advisory lock that every writer takes."""
@@ -68,6 +69,9 @@ class PostgresStore:
         self._own = threading.local()
         self._opening = threading.Lock()
         self._pool: ConnectionPool[Raw] | None = None
+        self.opened_with = ""
+        """The newest migration when the project was opened. Connections are refused once the schema is another one."""
+        self._checked: WeakSet[Raw] = WeakSet()
 
     @property
     def db(self) -> Database:
@@ -89,7 +93,7 @@ class PostgresStore:
         An unreachable server raises an error at once, but only here. Later statements wait for a lost connection, so
         that the server can restart while people work.
         """
-        with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as first:
+        with self.explain_errors(), self._connect() as first:
             cursor = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
             return cursor.fetchone() is not None
 
@@ -124,7 +128,7 @@ class PostgresStore:
     def others(self) -> int:
         """Return how many connections to this database other clients have; this process closes its own first."""
         self.close()
-        with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as own:
+        with self.explain_errors(), self._connect() as own:
             until = time.monotonic() + GONE_S
             while (row := own.execute(OTHERS).fetchone()) and row[0] and time.monotonic() < until:
                 time.sleep(GONE_S / 40)  # the server drops our own closed connections a moment later
@@ -151,24 +155,29 @@ class PostgresStore:
         with self.explain_errors(), self.one() as raw:
             return differences(raw)
 
-    def copy_to(self, part: Path) -> None:
-        """Copy all tables and rows as they are now into a new SQLite file."""
+    def copy_to(self, part: Path, before: str | None = None) -> None:
+        """Copy all tables and rows as they are now into a new SQLite file.
+
+        The tables are those of this code, or those of an older schema, which has all migrations before `before`.
+        """
         with (
-            closing(sqlite.fresh()) as made,
-            closing(SqliteDatabase(part, execute_plugins=False)) as target,
+            closing(sqlite.fresh(before)) as made,
+            closing(sqlite3.connect(part)) as target,
             self.reading(),
+            self.one() as raw,
         ):
+            target.execute("PRAGMA synchronous = off")  # who keeps the file writes it to the disk once it is whole
             for kind in ("table", "index", "view", "trigger"):
                 for _, statement in parts(made, kind):
-                    target.conn.execute(statement)
+                    target.execute(statement)
                 for name in table_names(made) if kind == "table" else ():
                     columns = [column.name for column in made.table(name).columns]
                     quoted = ", ".join(f'"{column}"' for column in columns)
-                    rows = self.conn.execute(f'SELECT {quoted} FROM "{name}"')
-                    target.conn.executemany(
+                    rows = raw.cursor(row_factory=tuple_row).execute(f'SELECT {quoted} FROM "{name}"'.encode())
+                    target.executemany(
                         f'INSERT INTO "{name}" ({quoted}) VALUES ({", ".join("?" * len(columns))})', rows
                     )
-            target.conn.commit()
+            target.commit()
 
     def dump_to(self, part: Path) -> None:
         """Dump the database as it is now with `pg_dump`."""
@@ -222,6 +231,9 @@ class PostgresStore:
                 continue
             try:
                 try:
+                    if self.opened_with and raw not in self._checked:
+                        upgrade_lock.require_same_schema(raw, self.opened_with)
+                        self._checked.add(raw)
                     answer = first(raw)
                 except psycopg.OperationalError:
                     if raw.closed and lying:
@@ -270,12 +282,20 @@ class PostgresStore:
                 if not raw.closed and raw.info.transaction_status is not TransactionStatus.IDLE:
                     raw.execute("ROLLBACK")
 
+    def _connect(self) -> psycopg.Connection[TupleRow]:
+        """Return a new connection beside the pool."""
+        return psycopg.connect(self.address, autocommit=True, application_name=upgrade_lock.APPLICATION)
+
     def _connections(self) -> "ConnectionPool[Raw]":
         with self._opening:
             if self._pool is None:
                 self._pool = ConnectionPool(
                     self.address,
-                    kwargs={"autocommit": True, "row_factory": named_rows},
+                    kwargs={
+                        "autocommit": True,
+                        "row_factory": named_rows,
+                        "application_name": upgrade_lock.APPLICATION,
+                    },
                     min_size=0,
                     max_size=CONNECTIONS,
                     timeout=WAIT_S,
@@ -323,47 +343,3 @@ class PostgresConnection:
             cursor = raw.cursor()
             cursor.executemany(translation, many)
             return cursor
-
-
-def open_store(address: str, folder: Path) -> PostgresStore:
-    """Open a project's database in PostgreSQL, and refuse one whose schema is older or newer than this code.
-
-    `folder` is the project's folder, which error messages name.
-
-    Raises:
-        ProjectError: there is no project at the address.
-        SchemaOutOfDate: the schema is older or newer than this code.
-        StoreUnavailable: the database cannot be reached.
-    """
-    store = PostgresStore(address)
-    try:
-        if not store.has_project:
-            raise ProjectError.said(
-                "{address} has no project: check the address. `reelrank init` makes a new project there, "
-                "`reelrank move {folder} {url}` moves one there",
-                address=hide_password(address),
-                folder=folder,
-                url=without_password(address),
-            )
-        applied = {str(row[0]) for row in store.conn.execute(LEVEL)}
-        known = {migration.name for migration in migrations._migrations}
-        if applied - known:
-            newer = ", ".join(sorted(applied - known))
-            raise SchemaOutOfDate.said(
-                "{address} was written by a newer ReelRank (it has {newer}): update ReelRank to open it",
-                address=hide_password(address),
-                newer=newer,
-            )
-        if known - applied:
-            older = ", ".join(sorted(known - applied))
-            raise SchemaOutOfDate.said(
-                "{address} has an older schema ({older} missing): move it into a file with the ReelRank that "
-                "wrote it, run `reelrank migrate {folder}` there, and move it back",
-                address=hide_password(address),
-                older=older,
-                folder=folder,
-            )
-    except BaseException:
-        store.close()
-        raise
-    return store

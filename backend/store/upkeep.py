@@ -223,12 +223,12 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
             raise damaged(path, wrong)
         old_file = keep(present, old_file)
         copy(present, part)
-        _upgrade(part, derive)
+        upgrade(part, derive)
         _put(part, present)
     return pending, old_file
 
 
-def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
+def upgrade(part: Path, derive: Callable[[Database], None]) -> None:
     """Apply the pending migrations to a file that nobody else has open.
 
     Then call `derive` to rebuild the tables that are derived from others.

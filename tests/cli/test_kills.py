@@ -44,6 +44,7 @@ from backend.store import sqlite
 from backend.store.definitions import table_names
 from cli.test_import_judgements import PAIRS, RAW
 from commands import reelrank
+from old_schemas import to_postgresql
 from postgres import SQLITE_FIRST, Cluster
 from scored import write_video
 from support import MOMENTS, NOW, Judging, WordEncoder, small_clips
@@ -89,7 +90,7 @@ CASES = {
     "queries": Case("imported", "queries DIR --val 2 --test 1 --seed 5"),
     "candidates": Case("drawn", "candidates DIR"),
     "import-judgements": Case("empty", "import-judgements DIR raw.csv --pairs pairs.csv"),
-    "migrate": Case("old", "migrate DIR", ("sqlite",)),
+    "migrate": Case("old", "migrate DIR"),
     "restore": Case("settled", "restore DIR monday.db", ("sqlite",)),
     "backup": Case("settled", "backup DIR tuesday.db"),
     "clips": Case("with videos", "clips DIR --jobs 1", forked=False),
@@ -208,7 +209,10 @@ def test_a_killed_command_that_is_run_again_ends_as_if_nobody_had_killed_it(
     if cluster and engine in case.engines:
         start = Path(shutil.copytree(start, tmp_path / "moved"))
         template_database = cluster.new()
-        move(start / "project", cluster.address(template_database), now=NOW)
+        if case.start == "old":
+            to_postgresql(start / "project", cluster.address(template_database))
+        else:
+            move(start / "project", cluster.address(template_database), now=NOW)
 
     def fresh(place: Path) -> str:
         """Copy the start; return the arguments there."""

@@ -34,7 +34,7 @@ from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
 from backend.encoders import sentence
-from backend.store import creating, moving, postgresql
+from backend.store import creating, moving, opening, postgresql
 from backend.store.connection import writing
 from backend.store.dialect import Raw
 from bench import campaign
@@ -249,7 +249,7 @@ def test_a_row_that_does_not_arrive_takes_the_move_back(
     open_project(folder).store.close()
     monkeypatch.undo()
     with pytest.raises(ProjectError, match="has no project"):
-        postgresql.open_store(address, folder)
+        opening.open_store(address, folder)
     move(folder, address, now=NOW)
 
 
@@ -463,12 +463,11 @@ def test_a_dump_that_cannot_be_made_says_what_to_do_and_leaves_nothing(
     assert {path.name for path in tmp_path.iterdir()} == {"bin", "backup.db", "moved", "project", "moments.jsonl"}
 
 
-def test_commands_about_files_send_back_first(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
+def test_a_restore_sends_back_to_a_file_first(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
     folder = copied(judging.project, tmp_path / "moved")
     move(folder, cluster.address(cluster.new()), now=NOW)
-    for act in (lambda: restore(folder, tmp_path / "any.db", now=NOW), lambda: migrate(folder)):
-        with pytest.raises(ProjectError, match=r"move it back with `reelrank move .* file` first"):
-            act()
+    with pytest.raises(ProjectError, match=r"move it back with `reelrank move .* file` first"):
+        restore(folder, tmp_path / "any.db", now=NOW)
     assert not (folder / "reelrank.db").exists()
 
 

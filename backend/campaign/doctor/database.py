@@ -61,8 +61,9 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
         do).
     """
     require_inside(folder)
-    files.require_file(folder)
-    files.require_database(folder)
+    path, address = folder / places.DATABASE_FILE, files.database_address(folder)
+    if not address:
+        files.require_database(folder)
     size = files.old_batch_size(folder)
 
     def derive(db: Database) -> None:
@@ -71,7 +72,12 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
         candidates_rows.rebuild_agenda(db)
         ensure_secret(db)
 
-    done = upkeep.migrate(folder / places.DATABASE_FILE, derive=derive)
+    if address:
+        with connection.driver():
+            from backend.store import migrating
+        done = migrating.migrate(address, path, derive=derive)
+    else:
+        done = upkeep.migrate(path, derive=derive)
     if size is not None:
         files.retire_batch_size(folder)
     return done

@@ -12,7 +12,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import commands_only, in_charge, public
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings_file import write_whole
-from backend.core.errors import StoreUnavailable
+from backend.core.errors import BeingUpgraded, StoreUnavailable
 from backend.core.file_system import make_private_folder
 from backend.core.locking import is_held, share
 from backend.media.jobs import ClipCache
@@ -83,6 +83,8 @@ def invitation_link(project: Project, by: Lead | Operator, token: str, *, addres
 def _in_database(store: Store) -> list[Lacking]:
     try:
         return [] if has_our_schema(store) else [Lacking.SCHEMA]
+    except BeingUpgraded:
+        return [Lacking.SCHEMA]
     except StoreUnavailable:
         return [Lacking.DATABASE]
 
