@@ -10,7 +10,7 @@ from backend.campaign.parts.splitting import split
 from backend.campaign.release.export import card, freezing
 from backend.campaign.setup.project.folder import open_project
 from backend.encoders import sentence
-from campaign.parts.worlds import World
+from split_worlds import World
 from support import NOW, Judging, WordEncoder
 
 

@@ -31,9 +31,9 @@ from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import ProjectError
 from backend.store import sqlite
-from campaign.parts.worlds import World, lead_of, released
 from exam_rounds import Round
 from postgres import Cluster
+from split_worlds import World, lead_of, released
 from support import NOW, PARTLY, PEOPLE, Judging, grade_by_key, person_of, sit
 
 LATER_S = 7200.0

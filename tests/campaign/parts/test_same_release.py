@@ -13,7 +13,7 @@ from backend.campaign.monitoring.hours.report import hours
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.monitoring.quality.flags import flags
 from backend.campaign.nouns import OPERATOR
-from campaign.parts.worlds import EVERYBODY, World, released
+from split_worlds import EVERYBODY, World, released
 
 PAIRS, WHO, GRADES = st.integers(0, 59), st.integers(0, 5), st.integers(0, 4)
 ACTS = st.one_of(
@@ -49,7 +49,7 @@ def run(world: World, acts: list[tuple[str, int, int, int]]) -> None:
 )
 @settings(
     max_examples=16,
-    phases=[Phase.generate, Phase.reuse],
+    phases=[Phase.generate, Phase.reuse],  # to shrink a failure takes minutes
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_parts_give_what_one_campaign_gives(
