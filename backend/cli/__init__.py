@@ -22,6 +22,7 @@ from backend.cli import (  # noqa: F401  (each adds its commands)
     measures,
     moments,
     mvmr,
+    parts,
     people,
     pipeline,
     project,

@@ -86,7 +86,7 @@ SECTIONS = {
     ),
     "Release": ("export", "pseudo-train", "releases", "diff", "validate", "import-release"),
     "Evaluate": ("evaluate", "match-run", "truths", "runs"),
-    "Operate": ("doctor", "backup", "restore", "migrate", "move"),
+    "Operate": ("doctor", "backup", "restore", "migrate", "move", "split", "join"),
     "Research": ("baseline", "features", "train", "predict", "measures", "mvmr"),
 }
 """The commands in working order."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
-from backend.campaign.setup.project.model import StoredSettings
+from backend.campaign.setup.project.model import PROJECT_SPLIT, StoredSettings
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
 from backend.store.engine import Database, insert_returning_id
 
@@ -295,15 +295,16 @@ def _hand_out(
     """
     sql = "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id"
     batch_id = BatchId(insert_returning_id(db, sql, [query_id, number, part, at, by]))
-    db.conn.executemany(
-        "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            # The key is random, so that it reveals nothing about the pair.
-            (secrets.token_urlsafe(12), batch_id, query_id, *row)
-            for row in secrets.SystemRandom().sample(rows, len(rows))
-        ),
-    )
+    # The key is random, so that it reveals nothing about the pair.
+    pairs: list[tuple[object, ...]] = [
+        (secrets.token_urlsafe(12), batch_id, query_id, *row) for row in secrets.SystemRandom().sample(rows, len(rows))
+    ]
+    columns = "pair_key, batch_id, query_id, moment_id, rank, similarity, encoder"
+    if first := _first_pair_of_part(db):
+        pairs = [(*pair, number) for number, pair in enumerate(pairs, start=first)]
+        columns += ", pair_id"
+    marks = ", ".join("?" * (columns.count(",") + 1))
+    db.conn.executemany(f"INSERT INTO pair ({columns}) VALUES ({marks})", pairs)
     db.conn.executemany(
         "INSERT INTO seat (pair_id, seat_no) SELECT pair_id, ? FROM pair WHERE batch_id = ?",
         ((seat_no, batch_id) for seat_no in range(1, campaign.seats + 1)),
@@ -322,6 +323,18 @@ def last_rows(db: Database) -> dict[str, int]:
     highest = ", ".join(f'(SELECT coalesce(max({table}_id), 0) FROM "{table}")' for table in _NUMBERED)
     row = db.conn.execute(f"SELECT {highest}").fetchone()
     return {f"{table}_id": number for table, number in zip(_NUMBERED, row, strict=True)}
+
+
+def _first_pair_of_part(db: Database) -> int | None:
+    """Return the next number of a pair in a part of a split project; None in other projects.
+
+    The parts number their pairs far apart, so that they never give two pairs one number.
+    """
+    row = db.conn.execute(
+        "SELECT payload ->> 'first_pair', (SELECT max(pair_id) FROM pair) FROM event WHERE kind = ?",
+        [PROJECT_SPLIT.kind],
+    ).fetchone()
+    return max(int(row[0]), (row[1] or 0) + 1) if row else None
 
 
 def batch_counts(db: Database) -> dict[str, int]:

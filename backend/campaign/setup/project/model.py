@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale
+from backend.core.events import Event, EventGroup
 from backend.core.messages import said, said_n
 from backend.core.text_files import control_fault
 from backend.core.typed_text import is_visible
@@ -247,3 +248,8 @@ def translation_problems(grading: Grading, notes: Collection[str] = ()) -> Itera
         yield from (
             said("translations.{language}: {message}", language=language, message=problem) for problem in problems
         )
+
+
+PROJECT_SPLIT = Event("project_split", EventGroup.MATERIAL, said("split the project: this is part {part} of {parts}"))
+"""split: a random text that all parts have; part, parts: its number and how many; last: the largest id by table;
+first_pair: the smallest number of a pair that is handed out from now on"""
