@@ -7,8 +7,8 @@ MODEL_GRADE = """
 -- One answer of a model about one pair. It is never a judgement: no verdict, queue or truth is made from this table.
 -- `query` is the query's text when the model was asked. `prompt_version` names all that the model was told and shown
 -- beside query and clip. `reason` is the model's sentence, or what went wrong. `cost` is in the currency of the prices
--- that were given with the command. `tokens_in`, `tokens_out` and `cost` are NULL where nobody told them. A row is
--- never changed; it goes with its pair.
+-- that were given with the command. `tokens_in`, `tokens_out` and `cost` are NULL where nobody told them. `requests`
+-- counts retries. A row is never changed; it goes with its pair.
 CREATE TABLE model_grade (
   model_grade_id  INTEGER PRIMARY KEY,
   pair_id         INTEGER NOT NULL REFERENCES pair,
@@ -19,6 +19,7 @@ CREATE TABLE model_grade (
   outcome         TEXT NOT NULL CHECK (outcome IN ('graded', 'refused', 'failed')),
   grade           INTEGER CHECK (grade BETWEEN 0 AND 4),
   reason          TEXT NOT NULL,
+  requests        INTEGER NOT NULL CHECK (requests >= 1),
   tokens_in       INTEGER CHECK (tokens_in >= 0),
   tokens_out      INTEGER CHECK (tokens_out >= 0),
   cost            REAL CHECK (cost >= 0),
@@ -31,7 +32,7 @@ CREATE UNIQUE INDEX model_grade_once ON model_grade (model, prompt_version, pair
 CREATE TRIGGER model_grade_no_update BEFORE UPDATE ON model_grade
 BEGIN SELECT RAISE(ABORT, 'a row of model_grade is never changed'); END
 """
-SCHEMA_DIGEST = "7e8e2111e7f94461283aee27cd67d50b56cce79b677380215a8ae0e7234a2beb"
+SCHEMA_DIGEST = "450ee371edcf43fbe9877b9e782ab3681babad9372c7fc1af418d1590d182f2c"
 
 
 @migrations()

@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.core.events import Event, EventGroup
 from backend.core.ids import MomentId, PairId, QueryId
+from backend.core.messages import said
+
+MODEL_ASKED = Event(
+    "model_asked",
+    EventGroup.RESULTS,
+    said("asked the model {model}: {graded} grades, {refused} refusals, {failed} failures"),
+)
+"""model, prompt_version, host, graded, refused, failed, requests, tokens_in, tokens_out, cost"""
 
 
 class AnswerOutcome(StrEnum):
@@ -42,6 +51,7 @@ class ModelAnswer:
         tokens_out: tokens of all answers; None if the endpoint does not tell.
         cost: in the currency of the prices that the caller gave; None without prices or tokens.
         asked_at: seconds since 1970.
+        requests: how many requests were sent, with retries.
     """
 
     pair_id: PairId
@@ -53,6 +63,18 @@ class ModelAnswer:
     tokens_out: int | None
     cost: float | None
     asked_at: float
+    requests: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AskablePair:
+    """A pair that a model may be asked about; `start_s` and `end_s` are the bounds of its moment in seconds."""
+
+    pair_id: PairId
+    query: str
+    video: str
+    start_s: float
+    end_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +106,49 @@ class JudgeSummary:
     graded: int
     refused: int
     failed: int
+    requests: int
     tokens_in: int
     tokens_out: int
     cost: float
     first_at: float
     last_at: float
+
+    @property
+    def pairs(self) -> int:
+        """The number of answers."""
+        return self.graded + self.refused + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class AskReport:
+    """What came of one command that asks a model.
+
+    Attributes:
+        judge: the model with its prompt.
+        graded: pairs that got a grade this time.
+        refused: pairs about which the model or its endpoint declined to answer this time.
+        failed: pairs without a usable answer this time.
+        earlier: pairs that this judge had answered before.
+        left: pairs that it was not asked about, because the budget ended or their clip cannot be shown.
+        unseen: why clips could not be shown, one message for each pair.
+        requests: requests sent this time, with retries.
+        tokens_in: tokens sent this time, as far as the endpoint tells.
+        tokens_out: tokens received this time, as far as the endpoint tells.
+        cost: this time, at the given prices; None without prices.
+        cost_ever: of all that this judge was asked, at the given prices; None without prices.
+        ended_by: the option whose limit was reached, such as `--most-pairs`; empty if none was.
+    """
+
+    judge: Judge
+    graded: int
+    refused: int
+    failed: int
+    earlier: int
+    left: int
+    unseen: tuple[str, ...]
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    cost_ever: float | None
+    ended_by: str

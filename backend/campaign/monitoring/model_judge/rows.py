@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable
 
-from backend.campaign.monitoring.model_judge.model import AnswerOutcome, Judge, JudgeSummary, ModelAnswer, ModelGrade
+from backend.campaign.monitoring.model_judge.model import (
+    AnswerOutcome,
+    AskablePair,
+    Judge,
+    JudgeSummary,
+    ModelAnswer,
+    ModelGrade,
+)
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.ids import MomentId, PairId, QueryId
 from backend.store.engine import Database
 
@@ -13,8 +21,8 @@ def add(db: Database, judge: Judge, host: str, answers: Iterable[ModelAnswer]) -
     `host` is the host name of the endpoint.
     """
     db.conn.executemany(
-        "INSERT INTO model_grade (pair_id, query, model, host, prompt_version, outcome, grade, reason, tokens_in, "
-        "tokens_out, cost, asked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO model_grade (pair_id, query, model, host, prompt_version, outcome, grade, reason, requests, "
+        "tokens_in, tokens_out, cost, asked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [
             [
                 answer.pair_id,
@@ -25,6 +33,7 @@ def add(db: Database, judge: Judge, host: str, answers: Iterable[ModelAnswer]) -
                 answer.outcome.value,
                 answer.grade,
                 answer.reason,
+                answer.requests,
                 answer.tokens_in,
                 answer.tokens_out,
                 answer.cost,
@@ -60,8 +69,9 @@ def summaries(db: Database) -> list[JudgeSummary]:
     """
     counts = ", ".join(f"sum(CASE WHEN outcome = '{outcome}' THEN 1 ELSE 0 END)" for outcome in AnswerOutcome)
     rows = db.conn.execute(
-        f"SELECT model, prompt_version, {counts}, coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
-        "coalesce(sum(cost), 0.0), min(asked_at), max(asked_at) FROM model_grade GROUP BY model, prompt_version "
+        f"SELECT model, prompt_version, {counts}, sum(requests), coalesce(sum(tokens_in), 0), "
+        "coalesce(sum(tokens_out), 0), coalesce(sum(cost), 0.0), min(asked_at), max(asked_at) FROM model_grade "
+        "GROUP BY model, prompt_version "
         "ORDER BY max(asked_at) DESC, max(model_grade_id) DESC"
     )
     return [JudgeSummary(Judge(row[0], row[1]), *row[2:]) for row in rows]
@@ -79,3 +89,23 @@ def answered(db: Database, judge: Judge) -> dict[PairId, AnswerOutcome]:
         [judge.model, judge.prompt_version],
     )
     return {PairId(row[0]): AnswerOutcome(row[1]) for row in rows}
+
+
+def askable(db: Database, *, settled: bool) -> list[AskablePair]:
+    """Return the pairs that a model may be asked about: handed out, not of a probe, with a clip that can be shown.
+
+    They come query by query in the order of judging, and within a query in an order that tells nothing.
+
+    Args:
+        db: the database.
+        settled: whether to leave out pairs without a relevance.
+    """
+    rows = db.conn.execute(
+        "SELECT p.pair_id, q.text, v.name, m.start_s, m.end_s FROM pair p JOIN query q ON q.query_id = p.query_id "
+        "JOIN moment m ON m.moment_id = p.moment_id JOIN video v ON v.video_id = m.video_id "
+        "LEFT JOIN consensus c ON c.pair_id = p.pair_id "
+        f"WHERE p.pair_id NOT IN {PROBE_PAIRS} AND p.moment_id NOT IN (SELECT moment_id FROM clip_fault) "
+        "AND (:settled = 0 OR c.relevance IS NOT NULL) ORDER BY q.position, q.query_id, p.pair_key",
+        {"settled": int(settled)},
+    )
+    return [AskablePair(PairId(row[0]), *row[1:]) for row in rows]

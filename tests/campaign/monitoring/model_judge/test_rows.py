@@ -101,8 +101,8 @@ def test_a_grade_of_a_query_that_was_reworded_does_not_count_but_its_cost_does(j
 def test_the_database_refuses_rows_that_contradict_themselves(judging: Judging, outcome: str, grade: int) -> None:
     with pytest.raises(sqlite3.IntegrityError), writing(judging.project.store) as db:
         db.conn.execute(
-            "INSERT INTO model_grade (pair_id, query, model, host, prompt_version, outcome, grade, reason, asked_at) "
-            "SELECT pair_id, 'q', 'm', 'h', 'p', ?, ?, '', 0 FROM pair LIMIT 1",
+            "INSERT INTO model_grade (pair_id, query, model, host, prompt_version, outcome, grade, reason, requests, "
+            "asked_at) SELECT pair_id, 'q', 'm', 'h', 'p', ?, ?, '', 1, 0 FROM pair LIMIT 1",
             [outcome, grade],
         )
 
