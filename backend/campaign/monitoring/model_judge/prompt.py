@@ -67,7 +67,8 @@ def _grades(grading: Grading) -> Iterable[str]:
         words = [part.strip() for part in (meaning.meaning, meaning.detail) if part.strip()]
         if example := meaning.example.strip():
             words.append(f"Example for the query “{grading.example_query.strip()}”: {example}")
-        yield f"{meaning.grade} ({meaning.label.strip()}): {' '.join(words)}"
+        sentences = " ".join(part if part.endswith((".", "!", "?")) else f"{part}." for part in words)
+        yield f"{meaning.grade} ({meaning.label.strip()}): {sentences}"
 
 
 def _guideline(grading: Grading) -> Iterable[str]:

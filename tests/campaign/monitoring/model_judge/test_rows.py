@@ -1,14 +1,19 @@
 """The table of what models answered: what it keeps, what it refuses, and what its reader gives. On both engines."""
 
+import re
 import sqlite3
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import backend
 from backend.campaign.monitoring.model_judge import rows
 from backend.campaign.monitoring.model_judge.model import AnswerOutcome, Judge, ModelAnswer
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, take_back_queries
 from backend.core.ids import PairId
+from backend.core.messages import said
 from backend.store.connection import writing
 from postgres import SQLITE_FIRST
 from support import NOW, Judging
@@ -64,7 +69,7 @@ def test_the_reader_gives_each_grade_with_its_query_moment_and_judge(judging: Ju
 
 
 def test_a_pair_has_one_grade_of_a_judge_and_a_grade_counts_more_than_what_failed(judging: Judging) -> None:
-    failed = answer(judging, 0, None, AnswerOutcome.FAILED)
+    failed = replace(answer(judging, 0, None, AnswerOutcome.FAILED), reason=said("an answer that was cut off"))
     stored(judging, JUDGE, failed)
     assert rows.answered(judging.project.store.db, JUDGE) == {failed.pair_id: AnswerOutcome.FAILED}
 
@@ -116,3 +121,17 @@ def test_a_row_never_changes_and_goes_with_its_pair(judging: Judging) -> None:
 
     assert list_queries(judging.project, OPERATOR) == []
     assert rows.summaries(judging.project.store.db) == []
+
+
+def test_no_part_that_serves_annotators_or_settles_pairs_reads_the_table() -> None:
+    """Import contracts keep these parts from its reader; this keeps the table out of their own SQL."""
+    package = Path(backend.__file__).parent
+    readers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(r"(FROM|JOIN)\s+model_grade\b", path.read_text())
+    }
+    assert "campaign/monitoring/model_judge/rows.py" in readers
+    assert [
+        name for name in readers if not name.startswith(("campaign/monitoring/model_judge/", "campaign/release/"))
+    ] == []
