@@ -22,9 +22,9 @@ SECONDS = 62
 
 def asked_now(judging: Judging, server: ChatServer, **options: Any) -> AskReport:
     """Ask the model at this server."""
-    how = {name: options.pop(name) for name in ("at_once", "timeout_s", "retries") if name in options}
-    model = ChatModel("eye", server.url, **{"at_once": 4, "timeout_s": 5.0, "retries": 0, **how})
-    return ask_model(judging.project, OPERATOR, model, **{"now": NOW + 100, **options})
+    how: dict[str, Any] = {"at_once": 4, "timeout_s": 5.0, "retries": 0}
+    how |= {name: options.pop(name) for name in how if name in options}
+    return ask_model(judging.project, OPERATOR, ChatModel("eye", server.url, **how), **({"now": NOW + 100} | options))
 
 
 def data_of(asked: Asked) -> dict[str, str]:

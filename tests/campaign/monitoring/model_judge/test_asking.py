@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,9 +110,7 @@ def test_the_model_is_told_the_guideline_in_its_own_words(seen: Judging) -> None
         told_text.index(f"\n{grade} (") for grade in range(5)
     )
 
-    new = type(grading)(
-        **{name: getattr(grading, name) for name in grading.__slots__} | {"reminders": ("Look twice.",)}
-    )
+    new = replace(grading, reminders=("Look twice.",))
     reword_guideline(seen.project, OPERATOR, new, "They forgot it", now=NOW)
     project = open_project(seen.project.folder)
     with serving(always(3)) as server:
