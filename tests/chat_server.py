@@ -14,12 +14,13 @@ from support import PEOPLE
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: how manyeth (from 1), its captions, its temperature, its key."""
+    """One request: how manyeth (from 1), its captions, its temperature, its key, and all that was sent."""
 
     number: int
     captions: tuple[str, ...]
     temperature: float
     authorization: str
+    body: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Answer:
     text: str
     tokens: tuple[int, int] | None = (100, 10)
     finish: str = "stop"
+    refusal: str | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Refuse:
     status: int
     headers: dict[str, str] = field(default_factory=dict)
     message: str = "no"
+    code: str | None = None
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        # With most prompts the captions have numbers; a prompt without numbers has one a line.
-        captions = tuple(re.findall(r"^(?:\d+\. )?(.*)$", body["messages"][-1]["content"], re.MULTILINE))
+        content = body["messages"][-1]["content"]
+        # With most prompts the captions have numbers; a prompt without numbers has one a line. Pictures have none.
+        captions = tuple(re.findall(r"^(?:\d+\. )?(.*)$", content if isinstance(content, str) else "", re.MULTILINE))
         with self.server.lock:
             number = len(self.server.asked) + 1
             key = self.headers.get("Authorization", "")
-            asked = Asked(number, captions, body["temperature"], key)
+            asked = Asked(number, captions, body["temperature"], key, body)
             self.server.asked.append(asked)
         act = self.server.act(asked)
         if isinstance(act, Stall):
@@ -121,7 +125,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if isinstance(act, Refuse):
-            self._send(act.status, json.dumps({"error": {"message": act.message}}).encode(), act.headers)
+            self._send(
+                act.status, json.dumps({"error": {"message": act.message, "code": act.code}}).encode(), act.headers
+            )
         elif isinstance(act, Raw):
             self._send(200, act.body, {"Content-Type": act.kind})
         else:
@@ -143,7 +149,7 @@ def _completion(answer: Answer, model: str) -> dict[str, Any]:
     told = {"prompt_tokens": 0, "completion_tokens": 0}
     if answer.tokens:
         told = {"prompt_tokens": answer.tokens[0], "completion_tokens": answer.tokens[1]}
-    message = {"role": "assistant", "content": answer.text}
+    message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",

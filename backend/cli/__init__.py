@@ -18,6 +18,7 @@ from backend.cli import (  # noqa: F401  (each adds its commands)
     corpus,
     evaluate,
     exam,
+    judge,
     judgements,
     measures,
     moments,

@@ -82,7 +82,7 @@ SECTIONS = {
     "Build": ("import", "videos", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
     "Run a campaign": (
         *("users", "guideline", "tutorial", "trial", "exam", "gold", "clips", "batches", "agreement", "consensus"),
-        *("webhooks", "import-judgements"),
+        *("judge", "webhooks", "import-judgements"),
     ),
     "Release": ("export", "pseudo-train", "releases", "diff", "validate", "import-release"),
     "Evaluate": ("evaluate", "match-run", "truths", "runs"),

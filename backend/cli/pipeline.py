@@ -80,6 +80,12 @@ def export(
         bool,
         option("--with-published-captions", "Add the published captions, which may name people, as published_caption."),
     ] = False,
+    with_model_grades: Annotated[
+        bool,
+        option(
+            "--with-model-grades", "Add what `reelrank judge` got from models, in model-grades.json, not in the truth."
+        ),
+    ] = False,
     adjudicated: Annotated[
         Adjudicated,
         option("--adjudicated", "Include pairs that a lead adjudicated in the truth, marked, or leave them out."),
@@ -109,8 +115,10 @@ def export(
     from backend.campaign.release.export.freezing import export_release
 
     start = time.monotonic()
-    options = ReleaseOptions(adjudicated, unfinished, with_published)
+    options = ReleaseOptions(adjudicated, unfinished, with_published, with_model_grades)
     if format_ != "tvr-ranking":
+        if with_model_grades:
+            raise typer.BadParameter("is only for --format tvr-ranking", param_hint="--with-model-grades")
         if name is not None or notes:
             raise typer.BadParameter("are only for --format tvr-ranking", param_hint="--name, --notes")
         _export_form(folder, out, format_, options, threshold)

@@ -59,6 +59,8 @@ WORDS = (
     "qqfault",
     "qqtitle",
     "qqfolder",
+    "qqmodel",
+    "qqsaw",
     "argon2",
 )
 TIMES = (".0173091", ".5173091", ".1527093", ".6527093")
@@ -189,6 +191,12 @@ def build(folder: Path) -> Project:
             "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
             "SELECT query_id, moment_id, 9, rank, similarity, start_s, end_s FROM candidate "
             "JOIN moment USING (moment_id)"
+        )
+        db.execute(
+            "INSERT INTO model_grade (pair_id, query, model, host, prompt_version, outcome, grade, reason, requests, "
+            "asked_at) SELECT pair_id, text, 'qqmodel-7b', 'qqmodel.example', 'qqmodel-prompt', 'graded', "
+            "pair_id % 5, 'qqsaw a man', 1, ? FROM pair JOIN query USING (query_id)",
+            [now],
         )
         db.execute("UPDATE batch SET part = 2 WHERE batch_id = (SELECT max(batch_id) FROM batch)")
         db.commit()
@@ -498,6 +506,7 @@ def test_what_others_think_changes_nothing_on_a_desk(marked: Marked, tmp_path: P
         db.execute("UPDATE consensus SET relevance = 4 - relevance, mean = 4 - mean")
         db.execute("UPDATE caption SET text = 'something else ' || caption_id")
         db.execute("UPDATE source SET name = 'another', depth = 1")
+        db.execute("DELETE FROM model_grade WHERE pair_id % 2 = 0")
         db.execute("UPDATE skip SET reason = 'another', kind = 'skip' WHERE kind = 'cannot_judge'")
         db.execute("UPDATE query SET split = CASE split WHEN 'val' THEN 'test' ELSE 'val' END")
         for table in ("candidate", "pair"):

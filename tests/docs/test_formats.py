@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from backend.campaign.monitoring.model_judge import rows as model_grades
+from backend.campaign.monitoring.model_judge.model import AnswerOutcome, Judge, ModelAnswer
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.exporting import export_form
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.queries import list_queries
 from backend.campaign.selection.candidates.pooling import pool_candidates
+from backend.store.connection import writing
 from support import NOW, PARTLY, Judging
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
@@ -51,7 +54,12 @@ def release(judging: Judging, tmp_path: Path) -> Path:
     for pair in judging.pairs():
         for who in (0, 1):
             judging.grade(who, pair.pair, 3)
-    options = replace(PARTLY, with_published=True)
+    db = project.store.db
+    pair, text = db.conn.execute("SELECT pair_id, text FROM pair JOIN query USING (query_id)").fetchone()
+    answer = ModelAnswer(pair, text, AnswerOutcome.GRADED, 3, "A man sits.", 9, 9, None, NOW)
+    with writing(project.store):
+        model_grades.add(db, Judge("eye", "judge-1"), "host", [answer])
+    options = replace(PARTLY, with_published=True, with_model_grades=True)
     export_release(project, OPERATOR, tmp_path / "release", options, now=NOW)
     return tmp_path / "release"
 
@@ -65,7 +73,7 @@ def test_every_field_of_a_release_is_told_of(release: Path) -> None:
     for file in release.glob("*.csv"):
         with file.open() as lines:
             found[file.name] = set(next(csv.reader(lines)))
-    assert {"val.json", "manifest.json", "raw_annotation.csv", "train_top01.json"} < set(found)
+    assert {"val.json", "manifest.json", "model-grades.json", "raw_annotation.csv", "train_top01.json"} < set(found)
     page = told(PAGE.read_text("utf-8"))
     assert {name: names - set(page[name]) for name, names in found.items() if names - set(page[name])} == {}
     missing = {(name, field) for name, names in found.items() for field in set(page[name]) - names}

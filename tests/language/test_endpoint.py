@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from backend.core.errors import EndpointUnavailable
-from backend.language.endpoint import KEY, Endpoint, Reply, ask
+from backend.language.chat import KEY
+from backend.language.endpoint import Endpoint, Reply, ask
 from backend.language.prompts import TVR_RANKING
 from chat_server import Act, Answer, Asked, ChatServer, Drop, Raw, Refuse, Stall, lines, serving, well, without_names
 

@@ -9,6 +9,7 @@ Which rows may change:
 - A row of `seat` is one annotator's place on a pair. It changes when an annotator takes the place, gives it back, or
   grades the pair.
 - A row of `skip` or `example` changes once, when it ends.
+- A row of `model_grade` never changes, and is removed with its pair.
 - A row of `exam` changes when its answer key is stored, when its answers become judgements, and when it ends. The
   answer key also changes the rows of the exam's items.
 - The explanation of an exam item may be reworded. An attempt at an exam records when it was handed in and when its

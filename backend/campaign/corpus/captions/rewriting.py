@@ -39,7 +39,7 @@ from backend.core.errors import ProjectError
 from backend.core.messages import joined, said
 from backend.core.progress import Progress, Steps, steps_of
 from backend.encoders.sentence import Encoder
-from backend.language import endpoint as language
+from backend.language import chat
 from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
 from backend.store import events
@@ -127,7 +127,7 @@ def rewrite_captions(
         EncoderUnavailable: the encoder cannot be found.
     """
     if endpoint:
-        language.require(endpoint)  # checked before the encoder is loaded, which takes long
+        chat.require(endpoint)  # checked before the encoder is loaded, which takes long
     store, settings = project.store, project.settings.rewrite
     encoder = encoder or load_encoder(project)
     if tagger is None and settings.ner:

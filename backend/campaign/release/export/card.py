@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
-from backend.campaign.release.export.model import Contents
+from backend.campaign.release.export.model import MODEL_GRADES, Contents
 from backend.campaign.release.export.rules import statistics as rules
-from backend.campaign.release.export.rules.documents import REPLACEMENTS
+from backend.campaign.release.export.rules.documents import REPLACEMENTS, model_grades_document
 from backend.campaign.release.export.rules.statistics import (
     ALL,
     Documents,
@@ -228,7 +228,7 @@ counts, `raw_query_moment_pair.csv` every pair that was judged; the files `.json
     truth = load_dataset("path/to/this/folder", "truth")  # also "grades", "pairs" and the training sets
 
 Two grades that {agreement} are a consensus on their mean, rounded {half}.
-{_left_out(contents)}{_terms(contents.terms)}{statistics_section}{_captions(contents)}"""
+{_left_out(contents)}{_model_grades(contents)}{_terms(contents.terms)}{statistics_section}{_captions(contents)}"""
 
 
 def _re_opened(contents: Contents) -> str:
@@ -256,6 +256,23 @@ def _left_out(contents: Contents) -> str:
     if selection.adjudicated_left_out:
         lines.append(f"- Pairs left out because a lead decided on them: {selection.adjudicated_left_out:,}.\n")
     return "".join(["\n", *lines, "\n`manifest.json` names the queries.\n"]) if lines else ""
+
+
+def _model_grades(contents: Contents) -> str:
+    """Return the card's section about the grades of models; an empty text if the release has none."""
+    if not contents.options.with_model_grades:
+        return ""
+    lines = "".join(
+        f"- `{judge['model']}` (prompt `{judge['prompt_version']}`): {len(judge['grades']):,} grades.\n"
+        for judge in model_grades_document(contents)["judges"]
+    )
+    return f"""
+## Grades of models
+
+`{MODEL_GRADES}` holds grades that models gave, not people. They are not part of the truth: no relevance was made from
+them. Do not use them as ground truth.
+
+{lines}"""
 
 
 def _terms(terms: Terms) -> str:

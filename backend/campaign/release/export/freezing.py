@@ -21,6 +21,7 @@ from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.captions.rules.comparing import summary
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import judgements, pair_status
+from backend.campaign.monitoring.model_judge import rows as model_grades
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export import kept_releases as keeping
 from backend.campaign.release.export import rows as releases
@@ -28,10 +29,15 @@ from backend.campaign.release.export.card import card, figures
 from backend.campaign.release.export.croissant import CROISSANT, croissant
 from backend.campaign.release.export.front_matter import front_matter
 from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
-from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.model import MODEL_GRADES, RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.names import proper_name, proper_notes
 from backend.campaign.release.export.rules import documents
-from backend.campaign.release.export.rules.documents import manifest, select, statistics_documents
+from backend.campaign.release.export.rules.documents import (
+    manifest,
+    model_grades_document,
+    select,
+    statistics_documents,
+)
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.release.export.tables import json_lines, release_tables
 from backend.campaign.release.statistics.from_files import training_figures
@@ -90,6 +96,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         changed_at = releases.last_change(db)
         terms = project_rows.terms(db)
         sources = tuple(candidates_rows.all_sources(db))
+        by_models = model_grades.grades(db) if options.with_model_grades else []
         pooled = any(source.kind is not SourceKind.CAPTIONS for source in sources)
     spans = documents.by_span(moments)
     return Contents(
@@ -112,6 +119,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         selection=selection,
         terms=terms,
         sources=sources,
+        model_grades=tuple(by_models),
     )
 
 
@@ -235,6 +243,10 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
     if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
         raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
     selection = release_preview(project, by, options)
+    if options.with_model_grades and not model_grades.grades(project.store.db):
+        raise ProjectError(
+            said("no model has graded a pair yet: leave out --with-model-grades, or ask one with `reelrank judge`")
+        )
     if selection.queries:
         return
     if (
@@ -287,6 +299,7 @@ def tables(contents: Contents) -> dict[str, bytes]:
         "raw_annotation.jsonl": json_lines(RAW_COLUMNS, contents.raw),
         "raw_query_moment_pair.csv": csv_text(contents.pair_columns, contents.pairs).encode(),
         "raw_query_moment_pair.jsonl": json_lines(contents.pair_columns, contents.pairs),
+        **({MODEL_GRADES: json_of(model_grades_document(contents))} if contents.options.with_model_grades else {}),
     }
 
 

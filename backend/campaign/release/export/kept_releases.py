@@ -345,6 +345,7 @@ def _list_entry(project: Project, row: ReleaseRow) -> KeptRelease:
             if manifest.get("published_captions") and manifest.get("captions") != "published"
             else []
         ),
+        *([said("with grades of models")] if manifest.get("model_grades") else []),
     ]
     return KeptRelease(
         name=row.name,

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from backend.campaign.corpus.captions.model import RewriteSummary
+from backend.campaign.monitoring.model_judge.model import ModelGrade
 from backend.campaign.nouns import Split
 from backend.campaign.review.model import StatusCounts
 from backend.campaign.selection.candidates.model import CandidateSource
@@ -21,6 +22,9 @@ RAW_COLUMNS = (
     *("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated"),
     *("adjudicated", "re_opened"),
 )
+
+MODEL_GRADES = "model-grades.json"
+"""The file of a release with the grades of models; a release has it only if somebody asked for it."""
 
 Document = dict[str, Any]
 """A query with its moments, as in `val.json`, `test.json` and the training sets."""
@@ -43,11 +47,13 @@ class ReleaseOptions:
         adjudicated: whether pairs whose relevance a lead decided are in the truth.
         unfinished: whether queries are included that still have pairs to grade.
         with_published: whether the corpus's published captions are included too, in their own field, besides rewrites.
+        with_model_grades: whether the grades of models are included, in a file of their own.
     """
 
     adjudicated: Adjudicated = Adjudicated.INCLUDE
     unfinished: bool = False
     with_published: bool = False
+    with_model_grades: bool = False
 
 
 LICENCES = (
@@ -195,6 +201,8 @@ class Contents:
     terms: Terms
     sources: tuple[CandidateSource, ...] = ()
     """The sources of its candidates."""
+    model_grades: tuple[ModelGrade, ...] = ()
+    """The grades of models, which are never part of the truth; empty unless they were asked for."""
 
     @property
     def pooled(self) -> bool:

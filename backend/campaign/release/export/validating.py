@@ -18,7 +18,7 @@ import msgspec
 from backend.campaign.nouns import Rounding, Split
 from backend.campaign.release.earlier.model import ENCODER, PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE, EarlierCampaign
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
-from backend.campaign.release.export.model import Adjudicated
+from backend.campaign.release.export.model import MODEL_GRADES, Adjudicated
 from backend.campaign.release.export.opening import ReleaseFiles, open_release
 from backend.campaign.release.export.rules import checks, pair_checks
 from backend.campaign.release.export.rules.checks import SpanFaults
@@ -141,6 +141,7 @@ class _Validation:
         self.files, self.progress = files, progress
         self.report = ValidationReport()
         self.totals: _Released | None = None
+        self.pair_ids: set[int] | None = None
 
     def run(self) -> ValidationReport:
         """Run all checks, and return the report."""
@@ -154,6 +155,7 @@ class _Validation:
         self.report.add(self._totals(truth))
         self._pairs(truth, spans, rule)
         self._training(truth, spans)
+        self._model_grades(rule)
         self.report.problems.sort(key=lambda problem: (problem.file, problem.row or 0))
         return self.report
 
@@ -243,6 +245,7 @@ class _Validation:
         )
         self.report.add(campaign.problems)
         self.report.found |= {"grades": len(campaign.grades), "pairs": len(campaign.pairs)}
+        self.pair_ids = {pair.pair_id for pair in campaign.pairs}
         self._note_check("pairs", pairs is not None, f"{PAIRS}: {len(campaign.pairs):,} pairs")
         self.report.add(pair_checks.check_pairs(campaign, spans, rule.grades))
         if campaign.problems:
@@ -273,6 +276,16 @@ class _Validation:
         self.report.add(checks.check_training(sets, truth, spans))
         description = f"{', '.join(sizes[size] for size in sorted(sizes))}: weights, and that each is a cut of the next"
         self._note_check("training sets", bool(sets), description)
+
+    def _model_grades(self, rule: Rule) -> None:
+        """Check the grades of models, if the release has any; they have no part in the truth."""
+        if MODEL_GRADES not in self.files.places:
+            return
+        data = self.files.read(MODEL_GRADES)
+        grades, problems = pair_checks.check_model_grades(data, MODEL_GRADES, self.pair_ids, rule.grades)
+        self.report.add(problems)
+        self.report.found["model grades"] = grades
+        self._note_check("model grades", True, f"{MODEL_GRADES}: {grades:,} grades of models, apart from the truth")
 
     def _note_check(self, kind: str, is_present: bool, description: str) -> None:
         if is_present:

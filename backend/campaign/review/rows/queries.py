@@ -158,7 +158,7 @@ _WORK = {
 """Maps what people call a kind of work to the table in which each row is one piece of it."""
 
 
-_EMPTIED_TABLES = ("agenda", "seat", "pair", "batch", "candidate_source", "source", "candidate", "query")
+_EMPTIED_TABLES = ("model_grade", "agenda", "seat", "pair", "batch", "candidate_source", "source", "candidate", "query")
 """Tables to empty, in this order: those that refer to others first."""
 
 

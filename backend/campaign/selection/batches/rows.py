@@ -304,11 +304,12 @@ def remove(db: Database, batch_id: BatchId, probe_id: BatchId | None) -> int:
     """Remove a batch, and return how many pairs it had.
 
     If the query has a probe (a sample graded to learn how deep judging must go), the pairs become pairs of the probe.
-    Otherwise they are removed, with the places that annotators have at them.
+    Otherwise they are removed, with the places that annotators have at them and the grades of models.
     """
     db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
     if probe_id is None:
-        db.conn.execute(f"DELETE FROM seat WHERE pair_id IN {_PAIRS}", {"batch": batch_id})
+        for table in ("seat", "model_grade"):
+            db.conn.execute(f"DELETE FROM {table} WHERE pair_id IN {_PAIRS}", {"batch": batch_id})
         pairs = db.conn.execute("DELETE FROM pair WHERE batch_id = ?", [batch_id]).rowcount
     else:
         pairs = db.conn.execute("UPDATE pair SET batch_id = ? WHERE batch_id = ?", [probe_id, batch_id]).rowcount

@@ -20,7 +20,8 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import EndpointUnavailable
 from backend.encoders import sentence
-from backend.language.endpoint import KEY, Endpoint
+from backend.language.chat import KEY
+from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
 from backend.language.prompts import TVR_RANKING, prompt_of
 from chat_server import Act, Answer, Asked, ChatServer, Refuse, lines, serving, well, without_names

@@ -18,7 +18,7 @@ def test_no_payload_is_without_words(kind: str, payload: dict[str, object]) -> N
 
 def test_every_kind_is_of_one_group() -> None:
     assert kinds_of(EventGroup.RESULTS) == [
-        *("release_removed", "released", "restored", "run_added", "run_removed", "terms_set"),
+        *("model_asked", "release_removed", "released", "restored", "run_added", "run_removed", "terms_set"),
         *("truth_added", "truth_removed"),
     ]
     assert kinds_of(EventGroup.GRADES) == [], "grades are rows of their own"

@@ -29,6 +29,7 @@ from backend.campaign.selection.batches.suggestions import batch_shares
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence
+from backend.store.connection import writing
 from support import NOW, Judging, WordEncoder
 
 
@@ -118,6 +119,20 @@ def test_pairs_that_lay_ahead_are_given_back_and_the_log_says_so(settled: Judgin
     assert (len(returned["pairs"]), returned["why"]) == (7, "a batch was taken back")
     assert told(settled, "batch_undone") == [{"number": 2, "pairs": 20, "reason": "opened by mistake"}]
     assert batch_shares(project, OPERATOR) == {"val": {"1": 2}, "test": {"1": 1}}
+
+
+def test_a_batch_is_taken_back_with_what_a_model_said_about_it(settled: Judging) -> None:
+    project, query = settled.project, queries(settled)[0]
+    open_batch(project, settled.lead, query, now=NOW)
+    with writing(project.store) as db:
+        db.conn.execute(
+            "INSERT INTO model_grade (pair_id, query, model, host, prompt_version, outcome, grade, reason, requests, "
+            "asked_at) SELECT pair_id, 'q', 'eye', 'h', 'p', 'graded', 3, 'It sits.', 1, 0 FROM pair"
+        )
+    undo_batch(project, settled.lead, query, "opened by mistake", number=2, now=NOW + 5)
+    assert settled.rows("SELECT pair_id FROM model_grade ORDER BY 1") == settled.rows(
+        "SELECT pair_id FROM pair ORDER BY 1"
+    )
 
 
 @pytest.mark.parametrize("did", ["graded", "skipped", "shown", "shown long ago", "refused"])

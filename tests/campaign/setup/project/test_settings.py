@@ -16,7 +16,7 @@ from backend.campaign.setup.project.settings_file import read_settings
 from backend.campaign.setup.project.settings_text import template
 from backend.core.errors import InputError
 from backend.core.server_options import FIRST_LINK_VARIABLE, READY_VARIABLE
-from backend.language.endpoint import KEY
+from backend.language.chat import KEY
 
 ROOT = Path(__file__).parents[4]
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from backend import __version__
 from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
+from backend.campaign.monitoring.model_judge.model import Judge
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.export.model import (
+    MODEL_GRADES,
     PAIR_COLUMNS,
     Adjudicated,
     Contents,
@@ -181,6 +183,26 @@ def _sources(pair: PairReview) -> str:
     return "; ".join(f"{label} {rank}" for label, rank in reversed(ranks.items()))
 
 
+def model_grades_document(contents: Contents) -> dict[str, Any]:
+    """Return the content of `model-grades.json`: for each judge (a model with its prompt), its grades of pairs.
+
+    Only pairs of the release's file of pairs are in it. The grades are no part of the truth.
+    """
+    pair_ids = {row[contents.pair_columns.index("pair_id")] for row in contents.pairs}
+    judges: dict[Judge, list[dict[str, Any]]] = {}
+    for one in contents.model_grades:
+        if one.pair_id in pair_ids:
+            grade = {"pair_id": one.pair_id, "grade": one.grade, "reason": one.reason}
+            judges.setdefault(one.judge, []).append(grade)
+    return {
+        "about": "Grades that models gave, not people. They are not part of the truth.",
+        "judges": [
+            {"model": judge.model, "prompt_version": judge.prompt_version, "grades": grades}
+            for judge, grades in judges.items()
+        ],
+    }
+
+
 def statistics_documents(contents: Contents) -> Documents:
     """Return the part of a release's content from which its statistics are computed."""
     columns: dict[str, Any] = dict(
@@ -249,6 +271,7 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         "moments_without_caption": contents.without_caption,
         **({"rewriting": changes} if changes else {}),
         "simulated_judgements": counts["simulated"],
+        **({"model_grades": _model_counts(contents)} if contents.options.with_model_grades else {}),
         "adjudicated": contents.options.adjudicated.value,
         "released": {
             "val_queries": selection.count(Split.VAL),
@@ -264,4 +287,14 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         },
         "statistics": asdict(statistics),
         "files": dict(files),
+    }
+
+
+def _model_counts(contents: Contents) -> dict[str, Any]:
+    """Return what the manifest says of the grades of models: their file, and how many each judge gave."""
+    judges = model_grades_document(contents)["judges"]
+    return {
+        "file": MODEL_GRADES,
+        "part_of_the_truth": False,
+        "judges": [{**judge, "grades": len(judge["grades"])} for judge in judges],
     }

@@ -6,15 +6,18 @@ leads override it. The pairs that leads decided are marked as adjudicated in `ra
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from backend.campaign.judging.rules import Decision, decide
 from backend.campaign.nouns import Rounding, Verdict
 from backend.campaign.release.earlier.model import EarlierCampaign, EarlierPair
 from backend.campaign.release.export.rules.checks import Span, SpanFaults
 from backend.core.errors import Problem
+from backend.core.reading import UNDECODABLE
 from backend.core.release_entries import Entry, GradedMoment, Queries, name_of
 from backend.core.text_files import CsvTable, whole
 
@@ -167,6 +170,60 @@ def check_released(table: CsvTable, file: str, truth: Sequence[Queries[GradedMom
             yield Problem(
                 file, row, f"pair {number}: released is {cell}, but it is {'not ' * (cell == '1')}in the truth"
             )
+
+
+class _ModelGrade(msgspec.Struct):
+    pair_id: int
+    grade: int
+    reason: str
+
+
+class _ModelJudge(msgspec.Struct):
+    model: str
+    prompt_version: str
+    grades: list[_ModelGrade]
+
+
+class _ModelGradesFile(msgspec.Struct):
+    """The content of `model-grades.json`."""
+
+    judges: list[_ModelJudge]
+
+
+def check_model_grades(
+    data: bytes, file: str, pair_ids: Collection[int] | None, grades: range
+) -> tuple[int, list[Problem]]:
+    """Return how many grades of models a file has, and its problems.
+
+    A problem is a grade that is not on the scale, or a pair that is unknown or graded twice by one judge.
+
+    Args:
+        data: the bytes of the file.
+        file: its name.
+        pair_ids: the pairs of the release; None if they are not known.
+        grades: the grades of the scale.
+    """
+    try:
+        judges = msgspec.json.decode(data, type=_ModelGradesFile).judges
+    except UNDECODABLE as error:
+        return 0, [Problem(file, None, f"is no file of models' grades: {error}")]
+    return sum(len(judge.grades) for judge in judges), [*_model_faults(judges, file, pair_ids, grades)]
+
+
+def _model_faults(
+    judges: Iterable[_ModelJudge], file: str, pair_ids: Collection[int] | None, grades: range
+) -> Iterator[Problem]:
+    for judge in judges:
+        seen: set[int] = set()
+        for one in judge.grades:
+            name = f"model {judge.model!r} ({judge.prompt_version}), pair {one.pair_id}"
+            if one.grade not in grades:
+                yield Problem(file, None, f"{name}: grade {one.grade} is not on the scale, 0 to {grades[-1]}")
+            if pair_ids is not None and one.pair_id not in pair_ids:
+                yield Problem(file, None, f"{name}: there is no such pair in the release")
+            if one.pair_id in seen:
+                yield Problem(file, None, f"{name}: is graded twice")
+            seen.add(one.pair_id)
 
 
 def _pair_of(
