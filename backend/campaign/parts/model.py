@@ -152,6 +152,7 @@ TABLES: dict[str, TableRows] = {
     "adjudication": _record("s.decided_at"),
     "ruling": _record("s.ruled_at"),
     "skip": _record("s.skipped_at"),
+    "model_grade": _record("s.asked_at", _OWN_PAIR),
     "note": _LINK,
     "note_reply": _record("s.replied_at"),
     "reply_read": _LINK,
