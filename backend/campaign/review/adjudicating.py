@@ -263,6 +263,8 @@ def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: Event, r
 
 
 def _record(db: Database, pair: PairRow, lead: Lead, event: Event, *, now: float, **payload: object) -> None:
+    if event is ADJUDICATED and reviews.saw_model(db, pair.pair_id, lead.annotator_id):
+        payload["model_seen"] = True
     events.record(db, event, at=now, actor=lead.annotator_id, subject=f"pair:{pair.pair_id}", payload=payload)
 
 
