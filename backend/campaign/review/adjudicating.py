@@ -40,7 +40,8 @@ def adjudicate(
 ) -> None:
     """Record a lead's relevance for a pair.
 
-    It overrides the relevance computed from annotators' grades and any earlier decision, but erases nothing.
+    It overrides the relevance computed from annotators' grades and any earlier decision, but erases nothing. The event
+    says whether this lead had opened what a model said about the pair.
 
     Args:
         project: the project.
