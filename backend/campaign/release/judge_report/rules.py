@@ -186,7 +186,7 @@ def spreads(taus: Sequence[Floats], measures: int) -> list[SplitSpread | None]:
 
 def _draws(judged: JudgedPairs, resamples: int, seed: int) -> Floats:
     """Return how often each query is in each sample, shape [resamples, queries]."""
-    return 1.0 * drawn_patterns(np.ones(judged.queries), resamples=resamples, seed=seed)
+    return np.float64(1.0) * drawn_patterns(np.ones(judged.queries), resamples=resamples, seed=seed)
 
 
 def _kappa(judged: JudgedPairs, couples: Sequence[Halves], times: Floats) -> Figure:
