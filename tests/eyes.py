@@ -44,6 +44,7 @@ def seconds_of(asked: Asked) -> list[int]:
         kind, _, data = part["image_url"]["url"].partition(";base64,")
         assert kind == "data:image/jpeg"
         picture = cv2.imdecode(np.frombuffer(base64.b64decode(data), np.uint8), cv2.IMREAD_COLOR)
+        assert picture is not None
         assert picture.shape == (36, 64, 3)
         found.append(int(np.abs(every - picture[18, 32].astype(int)).sum(axis=1).argmin()))
     return found

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from backend import cli
+from backend.cli.commands import app
 from chat_server import serving
 from commands import reelrank
 from eyes import always
@@ -43,7 +43,7 @@ def test_a_model_is_asked_and_listed_with_its_cost(seen: Judging) -> None:
     ],
 )
 def test_wrong_usage_is_refused_before_anything_is_asked(seen: Judging, arguments: list[str], why: str) -> None:
-    done = CliRunner().invoke(cli.app, ["judge", str(seen.project.folder), *arguments])
+    done = CliRunner().invoke(app, ["judge", str(seen.project.folder), *arguments])
     assert done.exit_code != 0
     assert why in " ".join((done.stderr + str(done.exception)).replace("│", " ").split())
     assert "secret@" not in done.stderr

@@ -80,7 +80,8 @@ def test_a_pair_has_one_grade_of_a_judge_and_a_grade_counts_more_than_what_faile
     assert [one.grade for one in rows.grades(db)] == [2]
     [summary] = rows.summaries(db)
     assert (summary.judge, summary.graded, summary.refused, summary.failed) == (JUDGE, 1, 0, 2)
-    assert (summary.tokens_in, summary.tokens_out, summary.cost) == (3 * 1200, 3 * 30, pytest.approx(0.006))
+    assert (summary.tokens_in, summary.tokens_out) == (3 * 1200, 3 * 30)
+    assert summary.cost == pytest.approx(0.006)
 
 
 def test_a_grade_of_a_query_that_was_reworded_does_not_count_but_its_cost_does(judging: Judging) -> None:
