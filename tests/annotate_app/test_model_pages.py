@@ -1,6 +1,8 @@
 """What leads see of a model's grades: the part Model of the page Agreement, and the fold of the page Disputes."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -8,11 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.screens.agreement.model_view import confusion_table
 from backend.campaign.monitoring.model_judge.model import Judge
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.release.board.kept_runs import add_run
 from backend.campaign.release.judge_report.measuring import judge_report
 from backend.core.ids import PairKey
 from model_grades import JUDGE, says
 from reading import html, mounted, words
-from support import Judging
+from support import NOW, Judging
 
 Open = Callable[..., AppTest]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -53,6 +57,25 @@ def test_the_part_shows_what_the_command_computes(open_judging: Open, graded: Ju
     assert confusion_table(measured.confusion) in html(app)
     assert f"{measured.apart} pairs differ by 2 or more." in text
     assert "fewer than two runs of the project answer these queries" in text
+
+
+def test_orders_of_runs_are_shown_with_the_largest_swap(open_judging: Open, graded: Judging, tmp_path: Path) -> None:
+    """The relevances are 4, 4, 3, 3, 0, 0 and the model says the reverse, so it swaps the two runs."""
+    st.cache_resource.clear()
+    pairs = graded.pairs()[:6]
+    says(graded.project, {pair.pair_id: 4 - (pair.relevance or 0) for pair in pairs})
+    for name, order in (("a<b>", pairs), ("z", pairs[::-1])):
+        run = {str(pairs[0].query_id): [[pair.video, pair.start_s, pair.end_s] for pair in order]}
+        (tmp_path / "run.json").write_text(json.dumps(run))
+        add_run(graded.project, OPERATOR, tmp_path / "run.json", name=name, now=NOW)
+    app = part(open_judging("agreement"), "Model")
+    app.button(key="compare_others").click().run()
+    assert not app.exception
+    assert "the orders of 2 runs over 1 query" in words(app)
+    (row,) = [row for row in html(app).split("<tr>") if ">ndcg@10,0.5<" in row]
+    assert "<b>\u22121.000</b>" in row
+    assert "a&lt;b&gt; before z by 0." in row
+    assert "the model says \u22120." in row
 
 
 def test_a_lead_chooses_among_several_models(open_judging: Open, graded: Judging) -> None:
