@@ -15,6 +15,7 @@ from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.importing.model import RegisterReport
 from backend.campaign.corpus.moments import proposing
 from backend.campaign.corpus.moments.model import ByShots, ByWindows
+from backend.campaign.monitoring.model_judge.model import Judge
 from backend.campaign.monitoring.progress.progress import CUTTING_CLIPS, clips_outcome, cut_queued_clips
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.monitoring.quality.model import AgreementBoard, BoardPart
@@ -24,6 +25,8 @@ from backend.campaign.monitoring.videos.check import import_corpus, register_vid
 from backend.campaign.nouns import Person
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions
+from backend.campaign.release.judge_report.measuring import judge_report
+from backend.campaign.release.judge_report.model import JudgeReport
 from backend.campaign.selection.candidates.choosing import choose_encoder, encoder_name
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import JobOutcome, OutcomeTable, OutcomeWithResult
@@ -382,6 +385,11 @@ def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *,
 def agreement_intervals(project: Project, lead: Person, part: BoardPart, *, progress: Progress) -> AgreementBoard:
     """Return statistics of inter-annotator agreement with confidence intervals, for the pairs that `part` selects."""
     return agreement_board(project, lead, part)
+
+
+def measure_model(project: Project, lead: Person, judge: Judge, *, progress: Progress) -> JudgeReport:
+    """Return how the grades of a model compare with people's, and how they would order the project's runs."""
+    return judge_report(project, lead, judge, progress=progress)
 
 
 def cut_clips(

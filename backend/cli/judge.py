@@ -1,4 +1,4 @@
-"""The command `reelrank judge`: ask a model that sees pictures to grade pairs, apart from all judgements."""
+"""The commands `reelrank judge` and `judge report`: ask a model to grade pairs, and measure it against people."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,8 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.commands import add_command
+from backend.cli.commands import add_group
+from backend.cli.judge_report import judge_report
 from backend.cli.options import Dir, Json, option
 from backend.cli.output import counted, end_with_json, fail, minute, now, progress_bar, say, seconds, table
 
@@ -19,7 +20,6 @@ SHOWN = 5
 """Number of clips that could not be shown to print."""
 
 
-@add_command("judge")
 def judge(
     folder: Dir,
     model: Annotated[
@@ -55,7 +55,7 @@ def judge(
     sees them. The clips' frames leave this machine for the endpoint. The model's key is read from the environment
     variable OPENAI_API_KEY. Answers are kept as they arrive: you can stop the command, and run it again to continue.
 
-    Example: reelrank judge my-project --model qwen2.5-vl --endpoint http://localhost:8000/v1 --settled
+    Example: reelrank judge ask my-project --model qwen2.5-vl --endpoint http://localhost:8000/v1 --settled
 
     Example: reelrank judge my-project --model gpt-4o-mini --price-in 0.15 --price-out 0.60 --most-cost 5
     """
@@ -138,3 +138,12 @@ def _list(judges: "list[JudgeSummary]", *, json: bool) -> None:
     ]
     columns = ("model", "prompt", "graded", "refused", "failed", "tokens in", "tokens out", "cost", "last asked")
     table(columns, rows, left=[name in ("model", "prompt") for name in columns])
+
+
+add_group(
+    "judge",
+    "Ask a model to grade pairs, and compare it with people.",
+    "my-project --model qwen2.5-vl --endpoint http://localhost:8000/v1",
+    {"ask": judge, "report": judge_report},
+    default="ask",
+)

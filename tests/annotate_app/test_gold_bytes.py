@@ -1,8 +1,8 @@
-"""Nothing tells a gold pair from an ordinary one: two projects that differ in nothing else answer with the same bytes.
+"""Nothing tells a gold pair, or a model's grade: two projects that differ in nothing else answer with the same bytes.
 
 In one project a pair waits for its fourth grade, which is this person's to give; in its twin that grade has been given,
-the pair is settled, and the same person is asked about it as gold. Everything goes through the real routes, over real
-clips.
+the pair is settled, and the same person is asked about it as gold. In another twin, models have graded all pairs.
+Everything goes through the real routes, over real clips.
 """
 
 import json
@@ -42,6 +42,7 @@ from backend.core.ids import PairKey
 from backend.encoders import sentence
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
+from model_grades import says
 from player_harness import make_clip
 from support import NOW, VERBS, WordEncoder, have_read, person_of, sit
 
@@ -296,3 +297,20 @@ def test_gold_and_an_ordinary_pair_answer_with_the_same_bytes(
     assert answered[1] == {graded: 1, taken_back: 3, wrong_in_every_way: 1}.get(
         act, 1 if act is loaded_anew_and_away else 0
     )
+
+
+def test_a_project_in_which_models_graded_every_pair_answers_with_the_same_bytes(
+    made: tuple[Path, Path, str], tmp_path: Path
+) -> None:
+    """Neither a grade nor a reason, and no other order of pairs."""
+    asked = open_project(shutil.copytree(made[0], tmp_path / "before" / "asked"))
+    queries = list_queries(asked, OPERATOR)
+    pairs = [pair.pair_id for query in queries for pair in query_pairs(asked, OPERATOR, query.query_id)]
+    says(asked, {pair: 4 - nth % 5 for nth, pair in enumerate(pairs)}, reason="qqmodel")
+    asked.store.close()
+    plain, with_model = walk((made[0], asked.folder, made[2]), tmp_path, graded)
+    for nth, (one, other) in enumerate(zip(plain.heard, with_model.heard, strict=True)):
+        assert one == other, nth
+    assert len(with_model.heard) > 30
+    count = "SELECT count(*) FROM model_grade WHERE reason = 'qqmodel'"
+    assert (plain.sql(count), with_model.sql(count)) == ([(0,)], [(len(pairs),)])

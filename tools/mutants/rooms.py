@@ -116,6 +116,7 @@ ROOMS = (
     Room("campaign/corpus/moments/model.py", ("campaign/corpus/moments/test_rules.py",)),
     Room("campaign/monitoring/hours/rules.py", ("campaign/monitoring/hours/test_hours_rules.py",)),
     Room("campaign/monitoring/progress/rules.py", ("campaign/monitoring/progress/test_progress_rules.py",)),
+    Room("campaign/release/judge_report/rules.py", ("campaign/release/judge_report/test_judge_rules.py",)),
     Room("campaign/release/statistics/rules.py", ("campaign/release/statistics/test_rules.py",)),
     Room("campaign/corpus/describing/rules.py", ("campaign/corpus/describing/test_rules.py",)),
     Room("campaign/corpus/captions/rules/comparing.py", ("campaign/corpus/captions/test_differences.py",)),

@@ -1,20 +1,26 @@
 """The lead's page "Agreement": inter-annotator agreement by annotator, by time and by query."""
 
 import time
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from typing import TypeVar
 
 import streamlit as st
 
 from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import plain
+from annotate_app.screens.agreement import model_view
 from annotate_app.screens.agreement import view as agreement_view
 from annotate_app.server import job_functions, jobs
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.job_view import job_outcome
+from backend.campaign.monitoring.model_judge.asking import list_judges
+from backend.campaign.monitoring.model_judge.model import Judge
 from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version, other_relevances
 from backend.campaign.monitoring.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.nouns import Person
+from backend.campaign.release.judge_report.model import JudgeReport
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import job_result, list_jobs
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
@@ -33,6 +39,8 @@ _PARTS = {
     marked("Queries"): agreement_view.queries,
 }
 _OTHERS = marked("Other rules")
+_MODEL = marked("Model")
+_Result = TypeVar("_Result")
 
 
 @dataclass(slots=True)
@@ -71,10 +79,14 @@ def page() -> None:
             st.button(tr("Refresh"), key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:")
     if job is not None and not job.is_running:
         _missing_intervals(cached, job)
-    names = {name: tr(name) for name in (*_PARTS, _OTHERS)}
+    judges = [summary.judge for summary in list_judges(project, lead)]
+    names = {name: tr(name) for name in (*_PARTS, _OTHERS, *([_MODEL] if judges else []))}
     part = address_state.choice(tr("Part"), "part", names, label_visibility="collapsed")
     if part == _OTHERS:
-        _others(project, lead)
+        agreement_view.what_others_are()
+        _comparison(project, lead, "", AggregatorReport, agreement_view.others, compare)
+    elif part == _MODEL:
+        _model(project, lead, judges)
     else:
         _PARTS[part](board)
     if job is not None and job.is_running:
@@ -96,19 +108,59 @@ def compare(project: Project, lead: Person) -> None:
     jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
-def _others(project: Project, lead: Person) -> None:
-    """Draw the button that compares the consensus rule with other aggregation methods, and the last result."""
-    agreement_view.what_others_are()
+@look.lead_callback("others_problem")
+def measure_model(project: Project, lead: Person, judge: Judge) -> None:
+    """Begin the job that measures the grades of a model against people's. If it is already running, do nothing."""
+    title, measure = said("Measuring {model}", model=judge.model), job_functions.measure_model
+    jobs.begin(project, lead, JobKind.COMPARISON, _judge_name(judge), title, measure, judge, now=time.time())
+
+
+def _judge_name(judge: Judge) -> str:
+    return f"{judge.model} {judge.prompt_version}"
+
+
+def _model(project: Project, lead: Person, judges: list[Judge]) -> None:
+    """Draw the choice of a model that graded pairs, and how its grades compare with people's."""
+    model_view.what_it_is()
+    by_name = {_judge_name(judge): judge for judge in judges}
+    name = next(iter(by_name))
+    if len(by_name) > 1:
+        name = address_state.choice(tr("Model and prompt"), "judge", {name: name for name in by_name}, box=True)
+    _comparison(project, lead, name, JudgeReport, model_view.report, measure_model, by_name[name])
+
+
+def _comparison(
+    project: Project,
+    lead: Person,
+    subject: str,
+    kind: type[_Result],
+    draw: Callable[[_Result], None],
+    begin: Callable[..., None],
+    *arguments: object,
+) -> None:
+    """Draw the button that starts a comparison, and its last result.
+
+    Args:
+        project: the project.
+        lead: the lead who is signed in.
+        subject: tells the comparison from others.
+        kind: the type of the result.
+        draw: draws the result.
+        begin: starts the job, as the callback of the button.
+        arguments: the arguments of `begin`.
+    """
     look.refusal("others_problem")
-    job = _newest_job(project, lead, JobKind.COMPARISON)
+    job = _newest_job(project, lead, JobKind.COMPARISON, subject)
     busy = job is not None and job.is_running
-    st.button(tr("Compare"), key="compare_others", on_click=compare, disabled=busy, type="primary")
+    st.button(tr("Compare"), key="compare_others", on_click=begin, args=arguments, disabled=busy, type="primary")
     if job is not None:
-        auth.fragment(_compared, run_every=_EVERY_S if busy else None)(project, lead, job)
+        auth.fragment(_compared, run_every=_EVERY_S if busy else None)(project, lead, job, kind, draw)
 
 
-def _compared(project: Project, lead: Person, shown_job: Job) -> None:
-    job = _newest_job(project, lead, JobKind.COMPARISON)
+def _compared(
+    project: Project, lead: Person, shown_job: Job, kind: type[_Result], draw: Callable[[_Result], None]
+) -> None:
+    job = _newest_job(project, lead, JobKind.COMPARISON, shown_job.subject)
     if job is not None and job.is_running:
         st.info(tr("Comparing. This takes a few seconds; you can keep working."))
         return
@@ -118,14 +170,14 @@ def _compared(project: Project, lead: Person, shown_job: Job) -> None:
         st.error(tr("The comparison failed. Nothing was changed. See the server's log."))
     elif job.state is not JobState.DONE:
         job_outcome(job)
-    elif (report := _report(project, lead, job.key)) is not None:
+    elif (report := _result(project, lead, kind, job.key)) is not None:
         st.caption(plain(tr("As of {when}, started by {by}.", when=_when(job.began_at), by=translate_message(job.by))))
-        agreement_view.others(report)
+        draw(report)
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _report(_project: Project, _lead: Person, key: str) -> AggregatorReport | None:
-    return job_result(_project, _lead, key, AggregatorReport)
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _result(_project: Project, _lead: Person, _kind: type[_Result], key: str) -> _Result | None:
+    return job_result(_project, _lead, key, _kind)
 
 
 def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = "") -> Job | None:

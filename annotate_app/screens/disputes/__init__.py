@@ -15,6 +15,7 @@ from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import isolated
 from annotate_app.screens.disputes import adjudicating as deciding
 from annotate_app.screens.disputes.adjudicating import CASE, ON_SHOW
+from annotate_app.screens.disputes.model_said import model_said
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, pair_view, results, wording
 from annotate_app.shared.case_keys import case_keys, legend, neighbours
@@ -38,9 +39,11 @@ _LABELS = {
     ReviewList.CONFIRMED: marked("Confirmed"),
     ReviewList.SKIPPED: marked("Skipped"),
     ReviewList.NOTES: marked("Notes"),
+    ReviewList.MODEL: marked("Model differs"),
     ReviewList.BLOCKED: marked("Blocked"),
 }
 _NOTHING = {
+    ReviewList.MODEL: marked("No settled pair has a model's grade that differs by 2 or more."),
     ReviewList.BLOCKED: marked("No clip is blocked."),
     ReviewList.SKIPPED: marked("No skipped pairs."),
     ReviewList.NOTES: marked("No notes yet. Annotators write them with key N."),
@@ -61,6 +64,13 @@ def page() -> None:
     review_rows = _page(project, lead, review_list, _start())
     if review_list is ReviewList.NOTES and review_rows.count:
         _about_notes(project, lead, counts[review_list])
+    if review_list is ReviewList.MODEL and review_rows.count:
+        st.caption(
+            tr(
+                "A model's grade differs from these relevances by 2 or more. Either may be wrong, so decide before you "
+                "open what the model said. The pairs are in the order in which a look at them pays most."
+            )
+        )
     pair = _on_show(project, lead, review_rows)
     if pair is None:
         nothing = tr(_NOTHING.get(review_list, marked("No pairs in this list.")))
@@ -119,7 +129,11 @@ def leave(pair: PairKey, action: Callable[[], bool]) -> None:
 
 def _filters(counts: dict[ReviewList, int]) -> ReviewList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        labels = {review_list.value: f"{tr(label)}  {counts[review_list]}" for review_list, label in _LABELS.items()}
+        labels = {
+            review_list.value: f"{tr(label)}  {counts[review_list]}"
+            for review_list, label in _LABELS.items()
+            if review_list is not ReviewList.MODEL or counts[review_list] or _which() is review_list
+        }
         address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
         address_state.search(tr("Query or video"), clears=("page", CASE), width=130)
     return _which()
@@ -221,10 +235,13 @@ def _case(project: Project, lead: Person, pair: PairReview, review_list: ReviewL
                 deciding.offer(pair)
         deciding.form(project, lead, pair, status.recent_reasons(project, lead), leave)
         pair_view.record(pair, hidden=hidden, with_notes=not notes_first)
+        model_said(project, lead, pair)
         pair_view.example(pair, examples_chosen(project, lead))
 
 
 def _list(review_rows: ReviewPage, pair: PairReview) -> None:
+    order = tr("Pairs, most worth a look first") if _which() is ReviewList.MODEL else tr("Pairs, newest first")
+
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         return [
             ListRow(row.pair, (_row(row),), look.thumbnail_address(row.video, row.start_s, row.end_s))
@@ -233,7 +250,7 @@ def _list(review_rows: ReviewPage, pair: PairReview) -> None:
 
     long_list(
         tr("Cases"),
-        (ListColumn(tr("Pairs, newest first")),),
+        (ListColumn(order),),
         review_rows.count,
         fetch,
         opens=CASE,

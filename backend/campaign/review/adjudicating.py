@@ -40,7 +40,8 @@ def adjudicate(
 ) -> None:
     """Record a lead's relevance for a pair.
 
-    It overrides the relevance computed from annotators' grades and any earlier decision, but erases nothing.
+    It overrides the relevance computed from annotators' grades and any earlier decision, but erases nothing. The event
+    says whether this lead had opened what a model said about the pair.
 
     Args:
         project: the project.
@@ -263,6 +264,8 @@ def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: Event, r
 
 
 def _record(db: Database, pair: PairRow, lead: Lead, event: Event, *, now: float, **payload: object) -> None:
+    if event is ADJUDICATED and reviews.saw_model(db, pair.pair_id, lead.annotator_id):
+        payload["model_seen"] = True
     events.record(db, event, at=now, actor=lead.annotator_id, subject=f"pair:{pair.pair_id}", payload=payload)
 
 

@@ -205,6 +205,8 @@ class ReviewList(StrEnum):
     """Skipped, and the skip is still in force. Pairs that wait for a verdict come first."""
     NOTES = "notes"
     """With a note that somebody wrote with a grade. Pairs with a note that waits for a reply come first."""
+    MODEL = "model"
+    """Settled by the rule, and a model's grade differs from the relevance by 2 or more."""
     BLOCKED = "blocked"
     """With a clip that cannot be shown. Pairs that wait for a verdict come first."""
 
@@ -324,8 +326,10 @@ class QueryPlace:
 
 NOTE_ANSWERED = Event("note_answered", EventGroup.DECISIONS, said("replied to a note"))
 """judgement: the judgement whose note the lead replied to"""
+MODEL_SEEN = Event("model_seen", EventGroup.DECISIONS, said("opened what a model said about the pair"))
+"""models: the names of the models whose grades were shown"""
 ADJUDICATED = Event("adjudicated", EventGroup.DECISIONS, said("adjudicated: relevance {relevance}"))
-"""relevance, reason"""
+"""relevance, reason; model_seen: true if this lead had opened what a model said about the pair before"""
 DISCARD_CONFIRMED = Event("discard_confirmed", EventGroup.DECISIONS, said("confirmed the discard"))
 """reason, which may be empty"""
 RE_OPENED = Event("re_opened", EventGroup.DECISIONS, said("re-opened the pair for two more people"))

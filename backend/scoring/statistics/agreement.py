@@ -195,7 +195,7 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
     return Agreement(value, int(first.size))
 
 
-def kappas(tables: Integers, weights: Weights = "plain") -> Floats:
+def kappas(tables: Integers | Floats, weights: Weights = "plain") -> Floats:
     """Compute Cohen's kappa from each table of two annotators' grades; NaN where chance alone gives no disagreement.
 
     Entry [c, k] of a table counts the units to which the first annotator gave grade c and the second gave grade k.

@@ -22,7 +22,7 @@ _AT_ONCE = 100
 """Number of resamples whose tables are held in memory together."""
 
 
-def drawn_patterns(times: Integers, *, resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
+def drawn_patterns(times: Integers | Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
     """Draw how many pairs of each grade pattern every resample holds, shape [resamples, patterns].
 
     A resample draws as many pairs as there are, with replacement. Pairs with the same grades have the same pattern.

@@ -1,4 +1,4 @@
-"""SQL for the grades of models. They are kept apart from judgements: nothing else reads this table but export."""
+"""SQL for the grades of models. They are kept apart from judgements. Only the list of reviews reads this table too."""
 
 from collections.abc import Iterable
 
@@ -44,8 +44,8 @@ def add(db: Database, judge: Judge, host: str, answers: Iterable[ModelAnswer]) -
     )
 
 
-def grades(db: Database, judge: Judge | None = None) -> list[ModelGrade]:
-    """Return the grades of a judge, or of all judges; sorted by judge, then by pair.
+def grades(db: Database, judge: Judge | None = None, pair_id: PairId | None = None) -> list[ModelGrade]:
+    """Return the grades of a judge, or of all judges; sorted by judge, then by pair. `pair_id` selects one pair.
 
     A grade is left out if its query was reworded since, because the judge did not see the present text.
     """
@@ -54,8 +54,8 @@ def grades(db: Database, judge: Judge | None = None) -> list[ModelGrade]:
         "g.reason FROM model_grade g JOIN pair p USING (pair_id) JOIN query q ON q.query_id = p.query_id "
         "AND q.text = g.query JOIN moment m ON m.moment_id = p.moment_id JOIN video v ON v.video_id = m.video_id "
         "WHERE g.outcome = 'graded' AND (:model IS NULL OR (g.model = :model AND g.prompt_version = :prompt)) "
-        "ORDER BY g.model, g.prompt_version, g.pair_id",
-        {"model": judge and judge.model, "prompt": judge and judge.prompt_version},
+        f"{'' if pair_id is None else 'AND g.pair_id = :pair '}ORDER BY g.model, g.prompt_version, g.pair_id",
+        {"model": judge and judge.model, "prompt": judge and judge.prompt_version, "pair": pair_id},
     )
     return [
         ModelGrade(Judge(row[0], row[1]), PairId(row[2]), QueryId(row[3]), MomentId(row[4]), *row[5:]) for row in rows

@@ -128,7 +128,7 @@ def score_kept_runs(
     elsewhere: Mapping[str, frozenset[str]] = {}
     for entry in kept:
         run = kept_runs.load_run(project, by, entry.name)
-        if why := _unfit(run, key, settings):
+        if why := why_unfit(run, key, settings):
             elsewhere = elsewhere or _answers(project, by)
             other = _fitting(elsewhere, [frozenset(map(str, run.queries))])
             chosen = other not in (None, truth)
@@ -169,7 +169,7 @@ def leaderboard_version(project: Project, by: Lead | Operator, truth: str) -> st
     return digest.hexdigest()
 
 
-def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
+def why_unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
     """Return why a run cannot be scored against this truth; an empty text if it can."""
     if not any(str(query) in key.query_number for query in run.queries):
         return said_n(

@@ -19,7 +19,15 @@ _UNANSWERED = (
     "SELECT 1 FROM standing_note n WHERE n.pair_id = p.pair_id AND NOT EXISTS "
     "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
 )
-# The condition and the order of each list: the newest grade, skip or note comes first.
+# How far the furthest grade of a model is from the relevance; of grades for the query's present text.
+_MODEL_DISTANCE = (
+    "(SELECT max(abs(g.grade - c.relevance)) FROM model_grade g WHERE g.pair_id = p.pair_id AND g.query = q.text "
+    "AND g.outcome = 'graded')"
+)
+_MODEL_APART = 2
+# The condition and the order of each list: the newest grade, skip or note comes first. Pairs at which a model differs
+# come in the order in which a look at them pays most: the furthest apart, then those of which people were the least
+# sure, then the best ranked, which count most in measures.
 _BY_GRADE = "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC"
 _LISTS = {
     ReviewList.TO_DECIDE: (f"{_OPEN_CASES} AND NOT {_CONFIRMED}", _BY_GRADE),
@@ -35,6 +43,11 @@ _LISTS = {
     ReviewList.NOTES: (
         "p.pair_id IN (SELECT pair_id FROM standing_note)",
         f"NOT EXISTS ({_UNANSWERED}), (SELECT max(judgement_id) FROM standing_note n WHERE n.pair_id = p.pair_id) DESC",
+    ),
+    ReviewList.MODEL: (
+        f"c.verdict = 'consensus' AND {_MODEL_DISTANCE} >= {_MODEL_APART}",
+        f"{_MODEL_DISTANCE} DESC, "
+        "(SELECT max(s.grade) - min(s.grade) FROM standing s WHERE s.pair_id = p.pair_id) DESC, p.rank",
     ),
     ReviewList.BLOCKED: (
         "f.moment_id IS NOT NULL",

@@ -9,6 +9,7 @@ from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.judging.rules import too_fast
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.review.model import (
+    MODEL_SEEN,
     GivenAct,
     GivenGrade,
     GivenNote,
@@ -21,7 +22,7 @@ from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.candidates.model import CandidateSource, FoundBy, SourceKind
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS, STILL_LISTED
 from backend.core.days import within_a_day
-from backend.core.ids import PairId, PairKey, QueryId
+from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.core.messages import from_stored
 from backend.store.engine import Database
 
@@ -128,6 +129,12 @@ def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
     places = ", ".join("?" * len(pair_ids))
     found = {pair.pair_id: pair for pair in _pair_reviews(db, f"p.pair_id IN ({places})", pair_ids)}
     return [found[pair_id] for pair_id in pair_ids if pair_id in found]
+
+
+def saw_model(db: Database, pair_id: PairId, lead_id: AnnotatorId) -> bool:
+    """Return whether this lead has opened what a model said about the pair."""
+    sql = "SELECT EXISTS (SELECT 1 FROM event WHERE kind = ? AND subject = ? AND actor = ?)"
+    return bool(db.conn.execute(sql, [MODEL_SEEN.kind, f"pair:{pair_id}", lead_id]).fetchone()[0])
 
 
 def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:

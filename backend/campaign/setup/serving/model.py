@@ -42,7 +42,7 @@ class JobKind(StrEnum):
     INTERVALS = "intervals"
     """Agreement intervals; `subject` names the pairs and the state of the grades."""
     COMPARISON = "comparison"
-    """Comparison of the consensus rule with other aggregators."""
+    """Comparison of the consensus rule with other aggregators, or of a model with people; `subject` is the model."""
     CLIPS = "clips"
     """Cutting the clips of batches."""
 
