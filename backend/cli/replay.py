@@ -126,7 +126,7 @@ def plan(
     run: Annotated[
         list[str] | None, option("--run [NAME=]FILE ...", "Runs on the pilot; two or more give the deviation.")
     ] = None,
-    split: Annotated[str | None, option("--split NAME", "The split of the pilot that the runs are on.")] = None,
+    split: Annotated[str | None, option("--split NAME", "Use only this split of the pilot, val or test.")] = None,
     k: Cutoff = 20,
     mu: Level = 0.5,
     preset: PresetOption = Preset.PAPER,

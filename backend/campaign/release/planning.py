@@ -16,6 +16,9 @@ from backend.campaign.release.earlier.model import PUBLISHED_HIGHEST
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.core.errors import InputError, Problem
 from backend.core.reading import UNDECODABLE, file_bytes
+from backend.scoring.files.formats import read_run, read_truth, read_videos
+from backend.scoring.files.release_folder import truths_in
+from backend.scoring.presets import Options, Preset
 from backend.scoring.statistics.power import ALPHA, MOST_QUERIES, POWER, paired_power, queries_needed
 from backend.scoring.studies.running import StudyInputs, read_and_score
 
@@ -177,23 +180,41 @@ def figures_of(release: Path, seconds: float | None = None) -> CampaignFigures:
 
 
 def pilot_differences(
-    release: Path, runs: Mapping[str, Path], measure: str, preset: str = "paper", split: str | None = None
+    release: Path, runs: Mapping[str, Path], measure: str, preset: Preset = "paper", split: str | None = None
 ) -> list[PilotDifference]:
     """Return how far every two systems differ on the queries of a pilot's release, by a measure such as `ndcg@20,0.5`.
 
+    The queries are those of `split`, or of each split of which a run answers a query. A query that a run lacks counts 0
+    for it.
+
     Raises:
-        InputError: lists the problems of the files; or there is only one query, or no two systems differ.
+        InputError: lists the problems of the files; or the runs answer fewer than two queries of the pilot, or no two
+            systems differ.
     """
-    inputs = StudyInputs(release, runs, preset=preset, measures=[measure], split=split)  # type: ignore[arg-type]
-    table = read_and_score(inputs).table
-    (values,) = table.values
-    if values.shape[1] < 2:
-        raise InputError.single(release, "has one query: a standard deviation needs two")
+    names = read_videos(release)
+    answered = {str(query) for path in runs.values() for query in read_run(path, names).queries}
+    tables = []
+    for name, path in truths_in(release).items():
+        if split in (None, name) and answered & set(map(str, read_truth(path).queries)):
+            inputs = StudyInputs(
+                release,
+                runs,
+                preset=preset,
+                measures=[measure],
+                options=Options(unknown="ignore"),
+                split=name,
+            )
+            tables.append(read_and_score(inputs).table)
+    if sum(table.values.shape[2] for table in tables) < 2:
+        raise InputError.single(
+            release, "the runs answer fewer than two of its queries: a standard deviation needs two"
+        )
+    systems = tables[0].systems
+    values = np.concatenate([table.values[0] for table in tables], axis=1)
     found = []
     for first, second in combinations(range(len(values)), 2):
         apart = values[first] - values[second]
-        names = table.systems[first], table.systems[second]
-        found.append(PilotDifference(*names, float(apart.mean()), float(apart.std(ddof=1))))
+        found.append(PilotDifference(systems[first], systems[second], float(apart.mean()), float(apart.std(ddof=1))))
     if not any(pair.sd for pair in found):
         raise InputError.single(release, "no two systems differ on its queries: give other runs, or --sd")
     return found

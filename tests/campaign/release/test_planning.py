@@ -112,6 +112,10 @@ def test_the_differences_of_a_pilot_are_those_of_its_scores(release: Path, tmp_p
         assert pair.difference == pytest.approx(apart.mean())
         assert pair.sd == pytest.approx(math.sqrt(((apart - apart.mean()) ** 2).sum() / (len(apart) - 1)))
     assert largest_sd(pairs).sd == max(pair.sd for pair in pairs)
+    # Without a split, those whose queries the runs answer are used.
+    assert pilot_differences(release, runs, "ndcg@3,0.5") == pairs
+    with pytest.raises(InputError, match="answer fewer than two of its queries"):
+        pilot_differences(release, runs, "ndcg@3,0.5", split="test")
     with pytest.raises(InputError, match="no two systems differ"):
         pilot_differences(release, {"a": runs["a"], "b": runs["a"]}, "ndcg@3,0.5", split="val")
 

@@ -14,7 +14,7 @@ from backend.campaign.release.replay.rules.truth import relevance_of
 from backend.campaign.review.adjudicating import adjudicate
 from backend.core.errors import InputError
 from backend.scoring.scored_files import evaluate_files
-from campaign.release.replay.published import TABLE_5, blocks, write_pairs, write_runs
+from campaign.release.replay.published import LADDER, TABLE_5, blocks, write_pairs, write_runs
 from support import NOW, PARTLY, Judging
 
 
@@ -183,22 +183,29 @@ def test_pair_numbers_tell_the_published_queries_and_batches(shared: Path, tmp_p
 
 
 @pytest.mark.long
-def test_the_published_grades_are_replayed(shared: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("aims", "columns"), [(TABLE_5, (4, 5)), (LADDER, (6, 7))], ids=["nine", "thirty"])
+def test_the_published_grades_are_replayed(
+    shared: Path, tmp_path: Path, aims: dict[str, float], columns: tuple[int, int]
+) -> None:
     """The figures of docs/fewer-grades.md, to the digits that it prints."""
-    raw = shared / "data/tvr_ranking/raw_annotation.csv"
-    table = write_pairs(raw, tmp_path / "pairs.csv")
-    runs = write_runs(table, raw, tmp_path / "pairs.csv", tmp_path)
-    study = replay_study(ReplayInputs(raw, tmp_path / "pairs.csv", runs))
-    rows = {(row["policy"], row["setting"]): row for row in study.rows}
-    whole = rows["all grades", None]
-    assert (whole["grades"], whole["pairs"], study.choices["queries"]) == (227_808, 94_442, 3_281)
-    assert tuple(runs) == tuple(TABLE_5)
     page = (Path(__file__).parents[4] / "docs/fewer-grades.md").read_text(encoding="utf-8")
     printed = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
-    assert len(printed) > 8
-    for policy, grades, saved, change, tau, low, *_ in printed:
-        name, _, setting = policy.strip("`").partition("=")
-        row = rows[name, float(setting)]
-        shown = [f"{row[key]:,.0f}" for key in ("grades",)] + [f"{row['saved_share']:.1%}", f"{row['change']:+.4f}"]
-        assert [grades, saved.replace(" ", ""), change] == shown
-        assert [tau, low] == [f"{row[key]:.3f}" for key in ("tau_b", "tau_low")]
+    printed = [cells for cells in printed if "=" in cells[0]]
+    settings: dict[str, list[float]] = {}
+    for name, *_ in printed:
+        policy, _, setting = name.strip("`").partition("=")
+        settings.setdefault(policy, []).append(float(setting))
+    raw = shared / "data/tvr_ranking/raw_annotation.csv"
+    table = write_pairs(raw, tmp_path / "pairs.csv")
+    runs = write_runs(table, raw, tmp_path / "pairs.csv", tmp_path, aims)
+    study = replay_study(ReplayInputs(raw, tmp_path / "pairs.csv", runs), settings)
+    whole, *rows = study.rows
+    assert (whole["grades"], whole["pairs"], study.choices["queries"]) == (227_808, 94_442, 3_281)
+    by_name = {f"`{row['policy']}={row['setting']:g}`": row for row in rows}
+    assert len(by_name) == len(printed) > 8
+    for cells in printed:
+        row = by_name[cells[0]]
+        assert [cells[at] for at in columns] == [f"{row[key]:.3f}" for key in ("tau_b", "tau_low")]
+        if aims is TABLE_5:
+            shown = f"{row['grades']:,.0f}", f"{100 * float(str(row['saved_share'])):.1f} %", f"{row['change']:+.4f}"
+            assert (cells[1], cells[2], cells[3]) == shown

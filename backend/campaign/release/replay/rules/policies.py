@@ -46,7 +46,7 @@ def single(evidence: Evidence, chance: float) -> Flags:
     stopped = _before(reached, start) + reached > 0
     alone = np.zeros(given.pairs, dtype=bool)
     alone[double[order]] = stopped
-    return ~alone[given.pair] | (seat == 0)
+    return np.asarray(~alone[given.pair] | (seat == 0))
 
 
 def _before(flags: Flags, start: Codes) -> Codes:
@@ -73,7 +73,7 @@ def settled(evidence: Evidence, epsilon: float) -> Flags:
 
     def ideal(of: Codes) -> Floats:
         shown = of >= 0
-        return ideal_dcg(given.query[shown], of[shown], queries, [evidence.k], evidence.gain)[0]
+        return np.asarray(ideal_dcg(given.query[shown], of[shown], queries, [evidence.k], evidence.gain)[0])
 
     for n in range(LAST, longest):
         best = table[:, n - LAST : n].max(axis=1)
