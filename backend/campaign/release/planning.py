@@ -1,4 +1,4 @@
-"""Plan a campaign: how many queries, batches and grades tell two systems apart, and what they cost.
+"""CampaignPlan a campaign: how many queries, batches and grades tell two systems apart, and what they cost.
 
 Reads: the release of a pilot, and runs on it. Writes nothing.
 """
@@ -62,7 +62,7 @@ class PilotDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CampaignPlan:
     """What it takes to find a `difference` of two systems' means with the wanted power.
 
     `power` is that of this many queries. `hours` is the annotators' working time, and `cost` is None without a wage.
@@ -86,7 +86,7 @@ def plans(
     power: float = POWER,
     alpha: float = ALPHA,
     wage: float | None = None,
-) -> list[Plan]:
+) -> list[CampaignPlan]:
     """Return a plan for each difference of two systems' means that a paired t-test shall find.
 
     The queries follow from the test. Batches, pairs and grades are as many for each query as in `figures`, rounded up.
@@ -126,7 +126,7 @@ def plans(
 
 def _plan(
     difference: float, sd: float, figures: CampaignFigures, power: float, alpha: float, wage: float | None
-) -> Plan:
+) -> CampaignPlan:
     queries = queries_needed(difference, sd, power, alpha)
     if queries is None:
         message = f"{difference:g} needs more than {MOST_QUERIES:,} queries: plan for a larger one"
@@ -139,7 +139,9 @@ def _plan(
     hours = grades * figures.seconds / 3_600
     reached = paired_power(difference, sd, queries, alpha)
     cost = None if wage is None else hours * wage
-    return Plan(difference, queries, reached, scaled(figures.batches), scaled(figures.pairs), grades, hours, cost)
+    return CampaignPlan(
+        difference, queries, reached, scaled(figures.batches), scaled(figures.pairs), grades, hours, cost
+    )
 
 
 def figures_of(release: Path, seconds: float | None = None) -> CampaignFigures:

@@ -155,7 +155,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScoreChange:
     """How a policy changes the scores of systems; intervals are of 95 %, over samples of queries and over draws.
 
     Attributes:

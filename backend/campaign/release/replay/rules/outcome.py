@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from backend.campaign.release.replay.model import Outcome
+from backend.campaign.release.replay.model import ScoreChange
 from backend.core.timespan import Floats
 from backend.scoring.statistics.bootstrap import interval
 from backend.scoring.statistics.distributions import pair_signs, tau_b
 from backend.scoring.statistics.resampling import bootstrap_means
 
 
-def outcome(full: Floats, fewer: Floats, *, resamples: int, seed: int) -> Outcome:
+def outcome(full: Floats, fewer: Floats, *, resamples: int, seed: int) -> ScoreChange:
     """Return how the systems' means and their order change.
 
     A sample draws the queries with replacement, the same ones for both truths. The interval holds the middle 95 % of
@@ -32,6 +32,6 @@ def outcome(full: Floats, fewer: Floats, *, resamples: int, seed: int) -> Outcom
     if not np.isnan(taus).all() and (bounds := interval(tau_b(np.broadcast_to(base, means.shape), means).ravel())):
         tau = float(np.nanmean(taus)), *bounds
     swapped = (pair_signs(np.broadcast_to(before, after.shape)) * pair_signs(after) < 0).sum(axis=-1).mean()
-    return Outcome(
+    return ScoreChange(
         (float(moved.mean()), *(spread or (0.0, 0.0))), (float(moved[largest]), largest), tau, float(swapped)
     )
