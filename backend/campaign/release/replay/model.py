@@ -20,7 +20,7 @@ _FIRST_TWO = np.array(list(combinations(range(4), 2)))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenGrades:
-    """The grades of a finished campaign, and the pairs that they were given to.
+    """The grades of a finished campaign, and the pairs that they were given to, each with one grade or more.
 
     Pairs are grouped by query and in rank order; grades are grouped by pair and in the order of giving. Where the files
     do not tell this order, `drawn_order` draws one.
@@ -93,7 +93,7 @@ class GivenGrades:
         order = np.lexsort((chance, self.round, self.pair))
         size = np.bincount(self.pair, minlength=self.pairs)
         begin = np.cumsum(size) - size
-        four = begin[(size == 4) & (self.round[np.minimum(begin, len(self.pair) - 1)] == 0)]
+        four = begin[(size == 4) & (self.round[begin] == 0)]
         if len(four):
             rows = order[four[:, None] + np.arange(4)]
             apart = np.abs(np.diff(self.grade[rows][:, _FIRST_TWO], axis=2))[..., 0] > self.tolerance

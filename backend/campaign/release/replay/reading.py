@@ -4,7 +4,7 @@ Reads: the CSV of raw annotations, the CSV of pairs, run files, perhaps a video 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from backend.campaign.nouns import Rounding
 from backend.campaign.release.earlier.model import EarlierCampaign, EarlierPair
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
-from backend.campaign.release.earlier.rules.raw_annotation import ADJUDICATED, ROUND, read_raw
+from backend.campaign.release.earlier.rules.raw_annotation import RawAnnotations, read_raw
 from backend.campaign.release.replay.model import GivenGrades
 from backend.core.errors import InputError, Problem
 from backend.core.reading import file_bytes
@@ -72,9 +72,8 @@ def read_files(
     handed_out, left_out = _handed_out(campaign)
     if not handed_out:
         raise InputError.single(pairs.name, f"has none of the pairs that {raw.name} grades")
-    decided = _decided(raw_bytes, raw.name, highest)
-    given = _given(campaign, handed_out, decided, batch_size, ROUND in raw_bytes[:4096].decode(errors="replace"))
-    given = replace(given, highest=highest, tolerance=tolerance, rounding=rounding)
+    annotations = read_raw(raw_bytes, raw.name, highest)
+    given = _given(campaign, handed_out, annotations, tolerance, rounding, batch_size)
     truth = _truth(handed_out, pairs.name)
     names = None if videos is None else read_videos(videos)
     read = [read_or_collect(problems, read_run, path, names, truth) for path in runs.values()]
@@ -103,8 +102,15 @@ def _handed_out(campaign: EarlierCampaign) -> tuple[list[EarlierPair], int]:
 
 
 def _given(
-    campaign: EarlierCampaign, pairs: Sequence[EarlierPair], decided: Mapping[int, int], batch_size: int, rounds: bool
+    campaign: EarlierCampaign,
+    pairs: Sequence[EarlierPair],
+    raw: RawAnnotations,
+    tolerance: int,
+    rounding: Rounding,
+    batch_size: int,
 ) -> GivenGrades:
+    """Return the grades of the pairs; `raw` has the leads' decisions, and says whether the file tells rounds."""
+    decided = dict(zip(map(int, raw.pairs), raw.decided.tolist(), strict=True))
     number = {pair.pair_id: place for place, pair in enumerate(pairs)}
     people = {worker: place for place, worker in enumerate(campaign.workers)}
     timed = all(grade.graded_at is not None for grade in campaign.grades)
@@ -125,20 +131,12 @@ def _given(
         pair=pair,
         annotator=annotator,
         grade=grade,
-        round=round_no if rounds or timed else np.zeros_like(round_no),
+        round=round_no if timed or raw.round.all() else np.zeros_like(round_no),
         timed=timed,
-        highest=0,
-        tolerance=0,
-        rounding=Rounding.HALF_UP,
+        highest=raw.highest,
+        tolerance=tolerance,
+        rounding=rounding,
     )
-
-
-def _decided(raw: bytes, file: str, highest: int) -> dict[int, int]:
-    """Return the relevance that a lead decided on, by pair id, where the file has such a column."""
-    if ADJUDICATED.encode() not in raw[:4096]:
-        return {}
-    read = read_raw(raw, file, highest)
-    return dict(zip(map(int, read.pairs), read.decided.tolist(), strict=True))
 
 
 def _truth(pairs: Sequence[EarlierPair], file: str) -> Truth:
