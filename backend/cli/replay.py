@@ -71,8 +71,8 @@ def replay(
     Example: reelrank replay raw_annotation.csv --pairs raw_query_moment_pair.csv --run a.json b.json c.json
     """
     from backend.campaign.release.replay.figure import draw
+    from backend.campaign.release.replay.policies import POLICIES
     from backend.campaign.release.replay.replaying import ReplayInputs, fewest, replay_study
-    from backend.campaign.release.replay.rules.policies import POLICIES
     from backend.scoring.run_files import named_files
 
     try:

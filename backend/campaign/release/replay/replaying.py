@@ -12,9 +12,9 @@ import numpy as np
 from backend.campaign.nouns import Rounding
 from backend.campaign.release.earlier.model import PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE
 from backend.campaign.release.replay.model import Codes, Evidence, GivenGrades, Policy
+from backend.campaign.release.replay.policies import POLICIES
 from backend.campaign.release.replay.reading import ReplayFiles, read_files
 from backend.campaign.release.replay.rules.outcome import outcome
-from backend.campaign.release.replay.rules.policies import POLICIES
 from backend.campaign.release.replay.rules.truth import relevance_of
 from backend.campaign.setup.project import scale_file
 from backend.core.errors import InputError, Problem

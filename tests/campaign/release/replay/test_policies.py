@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Rounding
 from backend.campaign.release.replay.model import Evidence, GivenGrades
+from backend.campaign.release.replay.policies import LAST, LEAST_DOUBLE, POLICIES
 from backend.campaign.release.replay.rules.outcome import outcome
-from backend.campaign.release.replay.rules.policies import LAST, LEAST_DOUBLE, POLICIES
 from backend.campaign.release.replay.rules.truth import relevance_of
+from backend.scoring.statistics.resampling import bootstrap_means
 
 Grade = tuple[int, int]
 """(annotator, grade)"""
@@ -92,6 +94,20 @@ def test_a_decision_of_a_lead_counts_where_no_grade_is_dropped() -> None:
     assert relevance_of(made, kept).tolist() == [3, 0]
 
 
+def test_a_re_opened_pair_needs_six_grades_unless_some_are_dropped() -> None:
+    six = [(0, 0), (1, 4), (2, 1), (3, 3), (4, 3), (5, 4)]
+    made = campaign([[six, [(0, 0), (1, 4), (2, 1), (3, 2)]]])
+    made = GivenGrades(**{name: getattr(made, name) for name in made.__slots__} | {"re_opened": np.array([True, True])})
+    every = np.ones(10, dtype=bool)
+    # Of 0 1 3 3 4 4 the middle two decide. The second pair waits for two more grades, though 1 and 2 agree.
+    assert relevance_of(made, every).tolist() == [3, -1]
+    fewer = every.copy()
+    # 0 1 3 4 4 with their median 3 once more are 0 1 3 3 4 4 again. Without one of its four grades, the second pair has
+    # 0 1 4 and their median 1.
+    fewer[[3, 9]] = False
+    assert relevance_of(made, fewer).tolist() == [3, 1]
+
+
 @given(campaigns(), st.integers(0, 2**32 - 1))
 def test_a_drawn_order_is_one_in_which_the_grades_can_have_come(pairs: list[list[list[Grade]]], seed: int) -> None:
     made = campaign(pairs, timed=False)
@@ -134,8 +150,8 @@ def test_rounds_keep_their_order() -> None:
 def test_single_is_a_loop_over_pairs(seed: int, chance: float) -> None:
     rng = np.random.default_rng(seed)
     pairs = []
-    for _ in range(150):
-        first = int(rng.integers(0, 2))
+    for _ in range(400):
+        first = int(rng.choice([0, 1, 3, 4], p=[0.4, 0.4, 0.1, 0.1]))
         second = int(np.clip(first + rng.choice([0, 1, 3], p=[0.5, 0.3, 0.2]), 0, 4))
         grades = [first, second, *((1, 2) if abs(first - second) > 1 else ())]
         people = [int(rng.integers(0, 2)), int(rng.integers(0, 3)), 4, 5]
@@ -156,6 +172,30 @@ def test_single_is_a_loop_over_pairs(seed: int, chance: float) -> None:
     assert used("single", evidence(made), chance).tolist() == expected
     if chance == 1.0:
         assert all(expected)
+
+
+def test_single_trusts_a_chance_that_is_reached_exactly_and_after_20_pairs_no_sooner() -> None:
+    # All 20 agreed: (20 + 1) / (20 + 2) is the chance. The first of the next annotator is on its own.
+    made = campaign([[[(0, 3), (1, 3)]] * 22 + [[(2, 3), (1, 3)]]])
+    kept = used("single", evidence(made), 21 / 22).reshape(-1, 2)
+    assert kept[:, 0].all()
+    assert kept[:, 1].tolist() == [True] * 20 + [False] * 2 + [True]
+    assert used("single", evidence(made), 0.5).reshape(-1, 2)[:, 1].tolist() == kept[:, 1].tolist()
+
+
+@pytest.mark.parametrize(("relevances", "stop"), [([4, 0, 0, 0, 0, 0, 0], 6), ([0, 0, 0, 0, 0, 3], 5), ([4] * 5, 5)])
+def test_settled_stops_where_nothing_can_rise(relevances: list[int], stop: int) -> None:
+    made = campaign([[[(0, one), (1, one)] for one in relevances]])
+    assert used("settled", evidence(made), 0).reshape(-1, 2)[:, 0].tolist() == [
+        place < stop for place in range(len(relevances))
+    ]
+
+
+def test_settled_goes_on_where_nothing_is_known_of_the_last_five() -> None:
+    # Five discarded pairs, then one of relevance 1, and one to go.
+    discarded = [(0, 0), (1, 4), (2, 0), (3, 4)]
+    made = campaign([[discarded] * 5 + [[(0, 1), (1, 1)], [(0, 4), (1, 4)]]])
+    assert used("settled", evidence(made), 0.9).tolist() == [True] * 22 + [False] * 2
 
 
 def ideal(relevances: list[int], k: int) -> float:
@@ -285,6 +325,27 @@ def test_the_same_scores_change_nothing_in_any_sample() -> None:
     full = np.random.default_rng(2).random((4, 30))
     found = outcome(full, full[None], resamples=300, seed=3)
     assert (found.change, found.largest[0], found.tau, found.swapped) == ((0, 0, 0), 0, (1, 1, 1), 0)
+
+
+def test_a_tie_is_no_swap() -> None:
+    full, fewer = np.array([[0.1, 0.2], [0.5, 0.5], [0.7, 0.8]]), np.array([[[0.5, 0.5], [0.5, 0.5], [0.1, 0.1]]])
+    # Systems 1 and 2 are tied now; 3 fell below both.
+    assert outcome(full, fewer, resamples=20, seed=0).swapped == 2
+
+
+def test_intervals_pool_the_samples_of_all_draws() -> None:
+    rng = np.random.default_rng(8)
+    full, fewer = rng.random((4, 25)), rng.random((3, 4, 25))
+    found = outcome(full, fewer, resamples=400, seed=6)
+    drawn = bootstrap_means(np.concatenate([full[None], fewer]), resamples=400, seed=6)
+    changes, taus = [], []
+    for sample in drawn:
+        for draw in sample[1:]:
+            changes.append(np.mean([after - before for before, after in zip(sample[0], draw, strict=True)]))
+            taus.append(stats.kendalltau(sample[0], draw).statistic)
+    assert found.change[1:] == pytest.approx(np.quantile(changes, [0.025, 0.975]))
+    assert found.tau is not None
+    assert found.tau[1:] == pytest.approx(np.quantile(taus, [0.025, 0.975]))
 
 
 def test_a_truth_that_ties_all_systems_has_no_tau() -> None:

@@ -1,1 +1,1 @@
-"""Pure rules of a replay: which grades a policy collects, the truth that they give, and how scores change."""
+"""Pure rules of a replay: the truth that some grades give, and how scores change with it."""

@@ -6,7 +6,7 @@ from backend.campaign.release.replay.model import ScoreChange
 from backend.core.timespan import Floats
 from backend.scoring.statistics.bootstrap import interval
 from backend.scoring.statistics.distributions import pair_signs, tau_b
-from backend.scoring.statistics.resampling import bootstrap_means
+from backend.scoring.statistics.resampling import bootstrap_means, percentile_interval
 
 
 def outcome(full: Floats, fewer: Floats, *, resamples: int, seed: int) -> ScoreChange:
@@ -21,17 +21,16 @@ def outcome(full: Floats, fewer: Floats, *, resamples: int, seed: int) -> ScoreC
         resamples: the number of samples.
         seed: the seed of the generator.
     """
-    before, after = full.mean(axis=-1), fewer.mean(axis=-1)
+    before, after = full.mean(axis=1), fewer.mean(axis=2)
     moved = (after - before).mean(axis=0)
     largest = int(np.abs(moved).argmax())
     drawn = bootstrap_means(np.concatenate([full[None], fewer]), resamples=resamples, seed=seed)
     base, means = drawn[:, :1], drawn[:, 1:]
-    spread = interval((means - base).mean(axis=-1).ravel())
+    low, high = percentile_interval((means - base).mean(axis=2).ravel())
     taus = tau_b(np.broadcast_to(before, after.shape), after)
     tau = None
     if not np.isnan(taus).all() and (bounds := interval(tau_b(np.broadcast_to(base, means.shape), means).ravel())):
         tau = float(np.nanmean(taus)), *bounds
-    swapped = (pair_signs(np.broadcast_to(before, after.shape)) * pair_signs(after) < 0).sum(axis=-1).mean()
-    return ScoreChange(
-        (float(moved.mean()), *(spread or (0.0, 0.0))), (float(moved[largest]), largest), tau, float(swapped)
-    )
+    swapped = (pair_signs(np.broadcast_to(before, after.shape)) * pair_signs(after) < 0).sum(axis=1).mean()
+    change = float(moved.mean()), float(low), float(high)
+    return ScoreChange(change, (float(moved[largest]), largest), tau, float(swapped))

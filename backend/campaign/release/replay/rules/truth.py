@@ -21,14 +21,15 @@ def relevance_of(given: GivenGrades, used: Flags) -> Codes:
     """
     kinds = given.highest + 1
     counts = _counts(given, used, kinds)
-    number, all_of_pair = counts.sum(axis=1), np.bincount(given.pair, minlength=given.pairs)
+    number, all_of_pair = counts.sum(axis=1), np.bincount(given.pair)
     dropped = number < all_of_pair
     odd = np.flatnonzero(dropped & (number % 2 == 1))
     middle = (counts[odd].cumsum(axis=1) > (number[odd] // 2)[:, None]).argmax(axis=1)
     counts[odd, middle] += 1
     decided = np.where(dropped, UNDECIDED, given.decided)
     kind = patterns(counts, decided, given.tolerance, given.rounding, given.re_opened & ~dropped)
-    return np.asarray(kind.relevance[kind.of_pair], dtype=np.int64)
+    relevance: Codes = kind.relevance[kind.of_pair]
+    return relevance
 
 
 def _counts(given: GivenGrades, used: Flags, kinds: int) -> Codes:

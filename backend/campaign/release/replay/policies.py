@@ -31,7 +31,7 @@ def single(evidence: Evidence, chance: float) -> Flags:
     """
     given = evidence.given
     seat, begin = given.seat, np.searchsorted(given.pair, np.arange(given.pairs))
-    size = np.bincount(given.pair, minlength=given.pairs)
+    size = np.bincount(given.pair)
     double = np.flatnonzero(size >= 2)
     first, second = begin[double], begin[double] + 1
     cell = given.annotator[first] * (given.highest + 1) + given.grade[first]
@@ -51,8 +51,9 @@ def single(evidence: Evidence, chance: float) -> Flags:
 
 def _before(flags: Flags, start: Codes) -> Codes:
     """Return how many flags are set before each place, from the beginning of its group on; `start` has where it is."""
-    total = np.concatenate([[0], np.cumsum(flags)])
-    return np.asarray(total[:-1] - total[start], dtype=np.int64)
+    total = np.cumsum(np.append(False, flags))
+    before: Codes = total[:-1] - total[start]
+    return before
 
 
 def settled(evidence: Evidence, epsilon: float) -> Flags:
@@ -65,8 +66,8 @@ def settled(evidence: Evidence, epsilon: float) -> Flags:
     Relevances 4, 0, 0, 0, 0, 0 and one pair to go: the best of the last five is 0, so U = L and the query stops.
     """
     given, relevance = evidence.given, evidence.relevance
-    position, queries = given.position, int(given.query.max(initial=-1)) + 1
-    longest = int(position.max(initial=-1)) + 1
+    position, queries = given.position, int(given.query[-1]) + 1
+    longest = int(position.max()) + 1
     table = np.full((queries, longest), -1)
     table[given.query, position] = relevance
     stop = np.full(queries, longest)
