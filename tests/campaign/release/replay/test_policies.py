@@ -256,6 +256,22 @@ def test_raters_is_a_loop_over_annotators(pairs: list[list[list[Grade]]], droppe
     assert set(about.given.annotator[kept].tolist()).isdisjoint(left)
 
 
+def test_raters_leaves_out_the_farthest_first_and_nobody_who_shares_no_pair() -> None:
+    # Annotator 3 is always two off; 4 grades alone.
+    pairs = [[(0, 2), (1, 2)], [(0, 2), (3, 4)], [(1, 3), (3, 1)], [(1, 2), (2, 3)], [(0, 1), (2, 1)], [(4, 0)]]
+    made = campaign([pairs])
+    left = [set(made.annotator[~used("raters", evidence(made), n)].tolist()) for n in range(1, 6)]
+    # Mean distances: 3 is 2, then 1 (0, 2, 1), then 0 (0, 2, 0), then 2 (1, 0).
+    assert left == [{3}, {3, 1}, {3, 1, 0}, {3, 1, 0, 2}, {3, 1, 0, 2}]
+
+
+def test_batches_counts_relevance_0() -> None:
+    # The last five of the first batch are 4, 0, 0, 0, 0: a mean of 0.8, and not 4.
+    pairs = [[(0, one), (1, one)] for one in (4, 0, 0, 0, 0, 4, 4)]
+    assert used("batches", evidence(campaign([pairs], batch_size=5)), 0.9).sum() == 10
+    assert used("batches", evidence(campaign([pairs], batch_size=5)), 0.8).all()
+
+
 @given(campaigns(), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.integers(1, 6))
 def test_active_takes_the_pairs_whose_discounts_differ_most(
     pairs: list[list[list[Grade]]], seed: int, share: float, k: int
