@@ -29,6 +29,7 @@ from backend.cli import (  # noqa: F401  (each adds its commands)
     project,
     qualification,
     releases,
+    replay,
     runs,
     service,
     systems,

@@ -87,7 +87,7 @@ SECTIONS = {
     "Release": ("export", "pseudo-train", "releases", "diff", "validate", "import-release"),
     "Evaluate": ("evaluate", "match-run", "truths", "runs"),
     "Operate": ("doctor", "backup", "restore", "migrate", "move", "split", "join"),
-    "Research": ("baseline", "features", "train", "predict", "measures", "mvmr"),
+    "Research": ("baseline", "features", "train", "predict", "measures", "mvmr", "plan", "replay"),
 }
 """The commands in working order."""
 

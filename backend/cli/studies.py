@@ -23,6 +23,7 @@ from backend.cli.output import fail, json_text, progress_bar, say, say_each, tab
 from backend.core.errors import InputError
 
 if TYPE_CHECKING:
+    from backend.scoring.drawing import Specification
     from backend.scoring.studies.running import StudyInputs
     from backend.scoring.studies.study import Study
 
@@ -123,15 +124,17 @@ def finish(
     columns: tuple[Any, ...],
     rows: list[tuple[Any, ...]],
     left: tuple[bool, ...] = (),
+    chart: "Specification | None" = None,
 ) -> None:
     """Write the study's files, then print the study: as JSON, or as a table.
 
     With the table it prints the study's description, why values are undefined, warnings, and the files written. `left`
-    says for each column whether it is left-aligned; without it, only the first column is.
+    says for each column whether it is left-aligned; without it, only the first column is. `chart` is the figure; None
+    draws that of the studies of measures.
     """
     from backend.scoring.studies.writing import write_study
 
-    paths = write_study(study, out or Path("studies") / study.name)
+    paths = write_study(study, out or Path("studies") / study.name, chart)
     if json:
         say(json_text(study))
         tell_written(paths, data=True)

@@ -24,6 +24,8 @@ COMMANDS_ONLY = {
         "campaign/release/earlier",
         "campaign/selection/pools",
         "campaign/release/statistics",
+        "campaign/release/planning.py",
+        "campaign/release/replay",
     ),
     *(
         "campaign/selection/pools/checking.py",

@@ -155,6 +155,10 @@ ROOMS = (
     ),
     Room("campaign/release/earlier/rules/campaign_files.py", ("campaign/release/earlier/test_campaign_files.py",)),
     Room("campaign/release/earlier/rules/raw_annotation.py", ("campaign/release/earlier/test_raw_annotation.py",)),
+    *(
+        Room(f"campaign/release/replay/rules/{name}.py", ("campaign/release/replay/test_policies.py",))
+        for name in ("outcome", "truth")
+    ),
     Room("campaign/monitoring/explore/rules.py", ("campaign/monitoring/explore/test_rules.py",)),
     Room("campaign/qualification/guideline/rules.py", ("campaign/qualification/guideline/test_rules.py",)),
     Room("campaign/setup/project/model.py", ("campaign/setup/project/test_rules.py",)),

@@ -7,15 +7,20 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.core.atomic_output import new_files
 from backend.scoring.studies.study import Study
 
+if TYPE_CHECKING:
+    from backend.scoring.drawing import Specification
 
-def write_study(study: Study, folder: Path) -> list[Path]:
+
+def write_study(study: Study, folder: Path, chart: "Specification | None" = None) -> list[Path]:
     """Write `NAME.csv`, `NAME.png` and `NAME.svg` into a folder, which is made if needed. Existing files are replaced.
 
     Every row of the CSV repeats the study's choices (its options), so that each number can be understood by itself.
+    `chart` is the figure; None draws that of the studies of measures.
 
     Raises:
         ProjectError: the folder cannot be written.
@@ -24,7 +29,7 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     from backend.scoring.drawing import save
     from backend.scoring.studies.figures import draw
 
-    chart = draw(study)
+    chart = chart or draw(study)
     paths = [folder / f"{study.name}{ending}" for ending in (".csv", ".png", ".svg")]
     with new_files(folder) as part:
         (part / paths[0].name).write_text(_csv(study), encoding="utf-8", newline="")
