@@ -28,6 +28,7 @@ from backend.core.server_options import (
     READY_VARIABLE,
     LogForm,
     checked_base_path,
+    nth_place,
     place_of,
 )
 
@@ -132,6 +133,10 @@ def serve(
             envvar=BASE_PATH_VARIABLE,
         ),
     ] = "",
+    processes: Annotated[
+        int,
+        option("--processes N", "Server processes behind the port, each for its part of the people.", min=1, max=64),
+    ] = 1,
     address: Annotated[
         str,
         option("--url", "Where people open the app, for the link that creates a new project. Later: public_address."),
@@ -148,14 +153,15 @@ def serve(
     from backend.campaign.setup.serving.first_project import may_begin
     from backend.campaign.setup.serving.server import note_address, served_at
 
-    if metrics:
-        _require_metrics(metrics)
+    for number in range(processes if metrics else 0):
+        _require_metrics(nth_place(metrics, number))
     try:
         base = checked_base_path(base_path)
     except ValueError as error:
         fail(str(error))
     if may_begin(folder):
-        _serve_new(folder, host, port, base, address.rstrip("/"), {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics})
+        settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics}
+        _serve_new(folder, host, port, base, address.rstrip("/"), settings, processes)
         return
     project = open_project(folder)
     command = f"reelrank serve {folder}{f' --base-path {base}' if base else ''} --port"
@@ -177,10 +183,12 @@ def serve(
     ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)" + (f"\nPeople open {public}" if public else "")
     settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics, BASE_PATH_VARIABLE: base}
     note_address(project, url)
-    _serve(folder, host, port, settings, ready)
+    _serve(folder, host, port, settings, ready, processes)
 
 
-def _serve_new(folder: Path, host: str, port: int, base: str, public: str, settings: Mapping[str, str]) -> None:
+def _serve_new(
+    folder: Path, host: str, port: int, base: str, public: str, settings: Mapping[str, str], processes: int
+) -> None:
     """Serve a folder without a project: its first lead creates one with the link that the server prints."""
     from backend.campaign.setup.project.settings import is_web_address
     from backend.campaign.setup.serving.first_project import require_writable
@@ -192,7 +200,7 @@ def _serve_new(folder: Path, host: str, port: int, base: str, public: str, setti
     url = _url(host, port) + base
     link = f"{public or url}/session/new-project/{secrets.token_urlsafe(24)}"
     more = {BASE_PATH_VARIABLE: base, FIRST_LINK_VARIABLE: f"{url}\n{link}"}
-    _serve(folder, host, port, {**settings, **more}, f"Serving {folder} on {url}  (stop with Ctrl-C)")
+    _serve(folder, host, port, {**settings, **more}, f"Serving {folder} on {url}  (stop with Ctrl-C)", processes)
 
 
 def _require_metrics(address: str) -> None:
@@ -253,11 +261,11 @@ def _url(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
+def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], ready: str, processes: int = 1) -> NoReturn:
     """Replace this process by the server of the web app; signals to this process then reach the server.
 
     `settings` are added to the server's environment variables. The server prints `ready` when it answers requests,
-    unless it writes its log as JSON.
+    unless it writes its log as JSON. With several `processes`, the server is one that starts so many others.
     """
     # The back end does not import its front end; it only knows its name.
     if importlib.util.find_spec("annotate_app") is None:
@@ -265,10 +273,10 @@ def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], read
     environment = {**os.environ, PROJECT.key: str(folder.resolve()), **settings}
     environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()
-    sign_on = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/serving.md
-    files = ["--secrets.files", str(sign_on)] if sign_on.is_file() else []
-    arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
-    command = [sys.executable, "-m", "annotate_app", *arguments]
+    arguments = ["annotate_app", "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
+    if processes > 1:
+        arguments = ["annotate_app.front", host, str(port), str(processes)]
+    command = [sys.executable, "-m", *arguments]
     end_kept()
     # Until the server has handlers of its own, those of Python would print a traceback.
     signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
