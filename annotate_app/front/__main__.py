@@ -1,19 +1,24 @@
-"""Serve a project by several processes at one port, as `reelrank serve --processes N` does.
+"""Serve a project by several processes at one port, or several projects, as `reelrank serve` does.
 
-    python -m annotate_app.front HOST PORT PROCESSES
+    python -m annotate_app.front HOST PORT PROCESSES [PROJECT...]
 
-The environment says the rest, as for `python -m annotate_app`.
+Without projects, the environment names the only one. It says the rest, as for `python -m annotate_app`. Several
+projects are served below the names of their folders, each by processes of its own.
 """
 
 import asyncio
+import itertools
 import os
 import signal
 import sys
+from pathlib import Path
 
 from annotate_app.front.supervisor import Service, Supervisor, listen
 from annotate_app.server import logs, server_process
+from backend.campaign.setup.project.setting_entries import PROJECT
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import (
+    BASE_PATH_VARIABLE,
     FIRST_LINK_VARIABLE,
     LOG_VARIABLE,
     METRICS_VARIABLE,
@@ -31,11 +36,26 @@ def main() -> None:
     logs.begin(LogForm(os.environ.get(LOG_VARIABLE) or LogForm.TEXT))
     ready, metrics = os.environ.get(READY_VARIABLE, ""), os.environ.get(METRICS_VARIABLE, "")
     first_link = os.environ.get(FIRST_LINK_VARIABLE, "").partition("\n")[2]
-    environments = [
-        {**os.environ, READY_VARIABLE: "", METRICS_VARIABLE: nth_place(metrics, number)} for number in range(processes)
-    ]
-    service = Service("", SERVER, environments, keeps=True)
-    supervisor = Supervisor(listen(host, port), [service], lambda: server_process.print_started(ready, first_link))
+    places = iter(nth_place(metrics, number) for number in itertools.count())
+
+    def service(name: str, **more: str) -> Service:
+        environments = [
+            {**os.environ, READY_VARIABLE: "", METRICS_VARIABLE: next(places), **more} for _ in range(processes)
+        ]
+        return Service(name, SERVER, environments, keeps=not name)
+
+    if folders := [Path(folder) for folder in sys.argv[4:]]:
+        entrance = [sys.executable, "-m", "annotate_app.front.entrance", *map(str, folders)]
+        services = [
+            Service("", entrance, [dict(os.environ)], keeps=False),
+            *(
+                service(folder.name, **{PROJECT.key: str(folder), BASE_PATH_VARIABLE: f"/{folder.name}"})
+                for folder in folders
+            ),
+        ]
+    else:
+        services = [service("")]
+    supervisor = Supervisor(listen(host, port), services, lambda: server_process.print_started(ready, first_link))
     code = asyncio.run(supervisor.run())
     if code == 0:
         server_process.print_stopped()

@@ -49,6 +49,10 @@ def place_of(address: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
+ENTRANCE_PATH = "/campaigns"
+"""The path of the page where people sign in to all campaigns that one server has. No campaign may have it."""
+
+
 def nth_place(address: str, number: int) -> str:
     """Return the address of process `number`, from 0 on: the given one with a port that is so much higher.
 
