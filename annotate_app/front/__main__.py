@@ -1,9 +1,10 @@
 """Serve a project by several processes at one port, or several projects, as `reelrank serve` does.
 
     python -m annotate_app.front HOST PORT PROCESSES [PROJECT...]
+    python -m annotate_app.front entrance PROJECT...
 
 Without projects, the environment names the only one. It says the rest, as for `python -m annotate_app`. Several
-projects are served below the names of their folders, each by processes of its own.
+projects are served below the names of their folders, each by processes of its own. The first form starts the second.
 """
 
 import asyncio
@@ -29,11 +30,17 @@ from backend.core.server_options import (
 
 
 def main() -> None:
-    """Run the processes until a signal comes; exit with 0 then, or with 1 if they cannot start."""
+    """Run the processes, or the entrance, until a signal comes; exit with 0 then, or with 1 if they cannot start."""
     for number in END_SIGNALS:
         signal.signal(number, server_process.leave)
-    host, port, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     logs.begin(LogForm(os.environ.get(LOG_VARIABLE) or LogForm.TEXT))
+    if sys.argv[1] == ENTRANCE:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
+        from annotate_app.front import entrance  # its libraries come after the log, which has to write for them
+
+        entrance.serve([Path(folder) for folder in sys.argv[2:]])
+        return
+    host, port, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     ready, metrics = os.environ.get(READY_VARIABLE, ""), os.environ.get(METRICS_VARIABLE, "")
     first_link = os.environ.get(FIRST_LINK_VARIABLE, "").partition("\n")[2]
     places = iter(nth_place(metrics, number) for number in itertools.count())
@@ -45,9 +52,13 @@ def main() -> None:
         return Service(name, SERVER, environments, keeps=not name)
 
     if folders := [Path(folder) for folder in sys.argv[4:]]:
-        entrance = [sys.executable, "-m", "annotate_app.front.entrance", *map(str, folders)]
         services = [
-            Service("", entrance, [dict(os.environ)], keeps=False),
+            Service(
+                "",
+                [sys.executable, "-m", "annotate_app.front", ENTRANCE, *map(str, folders)],
+                [{**os.environ, READY_VARIABLE: ""}],
+                keeps=False,
+            ),
             *(
                 service(folder.name, **{PROJECT.key: str(folder), BASE_PATH_VARIABLE: f"/{folder.name}"})
                 for folder in folders
@@ -62,6 +73,7 @@ def main() -> None:
     sys.exit(code)
 
 
+ENTRANCE = "entrance"
 SERVER = [
     *(sys.executable, "-m", "annotate_app"),
     # Streamlit listens at an address of its own until it is ready, which nobody is told.

@@ -1,7 +1,5 @@
 """Sign people in to all their campaigns at once, where one server has several: `reelrank serve FOLDER`.
 
-    python -m annotate_app.front.entrance PROJECT...
-
 Each campaign keeps its own accounts, and is served by processes of its own below the name of its folder. The entrance
 tries a name and password at each campaign, as that campaign's own sign-in page would, and starts a session of its own
 in each that accepts them. A campaign gets only the cookie of its own session, by the cookie's path. The entrance has a
@@ -9,8 +7,6 @@ copy of each below its own path, so it can list the campaigns and end all sessio
 """
 
 import asyncio
-import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from annotate_app.front import handover
 from annotate_app.front.handover import Handover, HomeProcess
 from annotate_app.language import chosen, tr, translate_message, use
-from annotate_app.server import logs, server_process
+from annotate_app.server import server_process
 from annotate_app.session.addresses import (
     HEALTH_PATH,
     READY_PATH,
@@ -52,8 +48,7 @@ from backend.campaign.setup.people.permissions import REFUSED, SESSION_S, has_ac
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt
 from backend.core.errors import SignInRefused, StoreUnavailable
-from backend.core.processes import END_SIGNALS
-from backend.core.server_options import ENTRANCE_PATH, LOG_VARIABLE, LogForm
+from backend.core.server_options import ENTRANCE_PATH
 
 SIGN_OUT_PATH = "/session/sign-out"
 
@@ -240,25 +235,20 @@ class _Plain:
         await self._app(scope, receive, with_headers(scope, send))
 
 
-def main() -> None:
-    """Serve the entrance until a signal comes."""
-    for number in END_SIGNALS:
-        signal.signal(number, server_process.leave)
-    logs.begin(LogForm(os.environ.get(LOG_VARIABLE) or LogForm.TEXT))
+def serve(folders: Sequence[Path]) -> None:
+    """Serve the entrance to the projects in these folders until a signal comes.
+
+    Raises:
+        SystemExit: this process was not started by the one at the port.
+    """
     received = handover.from_environment()
     if received is None:
-        sys.exit("the entrance is started by annotate_app.front")
-    folders = [Path(folder) for folder in sys.argv[1:]]
+        sys.exit("the entrance is started by `reelrank serve FOLDER`")
     entrance = Entrance({folder.name: open_project(folder) for folder in folders})
 
-    async def serve() -> None:
-        config = uvicorn.Config(entrance.app(received), log_config=None, access_log=False, ws="none")
-        server = uvicorn.Server(config)
+    async def run() -> None:
+        server = uvicorn.Server(uvicorn.Config(entrance.app(received), log_config=None, access_log=False, ws="none"))
         received.begin(server)
         await server.serve(sockets=[])
 
-    asyncio.run(serve())
-
-
-if __name__ == "__main__":
-    main()
+    asyncio.run(run())

@@ -452,7 +452,10 @@ def campaigns_page(request: Request, campaigns: Mapping[str, str], name: str, si
         name: the user's name.
         sign_out: the path to which the button "Sign out" posts.
     """
-    links = "".join(f'<li><a href="{escape(at)}">{escape(title)}</a></li>' for at, title in campaigns.items())
+    links = "".join(
+        f'<li><a href="{escape(at)}">{escape(title)}</a><p class="note">{escape(at)}</p></li>'
+        for at, title in campaigns.items()
+    )
     content = (
         f'<p class="about">{tr("Signed in as <b>{name}</b>.", name=escape(name))}</p><ul class="tokens">{links}</ul>'
         f'{_form(sign_out)}{_csrf(request)}<button type="submit" class="quiet">{tr("Sign out")}</button></form>'

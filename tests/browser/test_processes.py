@@ -94,6 +94,9 @@ def test_browsers_stay_and_move_when_a_process_dies(server: AppServer) -> None:
     for path in ("/session/account", "/", "/desk/shown"):
         assert COOKIE not in ana.client.get(f"{server.url}{path}").headers.get("set-cookie", "")
     desk = ana.exchange(server.url, takes=True, window="here")["desk"]
+    clip = f"{server.url}/clips/{desk['items'][0]['pair']}.mp4"
+    part = ana.client.get(clip, headers={"Range": "bytes=4-7"})
+    assert (part.status_code, part.content) == (206, b"ftyp"), "a part of an MP4 file"
     with page_of(server, ana) as page:
         assert page.response is not None
         assert COOKIE not in page.response.headers.get("Set-Cookie", ""), "the websocket is at the same process"
