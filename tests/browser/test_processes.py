@@ -104,6 +104,7 @@ def test_browsers_stay_and_move_when_a_process_dies(server: AppServer) -> None:
         os.kill(died, signal.SIGKILL)
         with pytest.raises(ConnectionClosed):
             list(page)
+        wait_for(lambda: not Path(f"/proc/{died}").exists(), server)  # all its connections are closed
     grade = {"pair": desk["items"][0]["pair"], "grade": 3, "key": "after-the-death", "active_ms": 900}
     answer = ana.exchange(server.url, grades=[grade], window="here")
     assert answer["receipts"][0]["status"] == "saved"
