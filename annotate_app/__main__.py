@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from annotate_app.server import logs, server_process
+from backend.campaign.setup.project.setting_entries import PROJECT
 from backend.core.file_system import private_umask
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import LOG_VARIABLE, LogForm
@@ -29,12 +30,18 @@ def main() -> None:
         import streamlit.web.cli
 
         # Streamlit would print its welcome before the app answers requests.
-        sys.argv = ["streamlit", "run", str(APP), "--logger.hideWelcomeMessage", "true", *sys.argv[1:]]
+        sys.argv = ["streamlit", "run", str(APP), "--logger.hideWelcomeMessage", "true", *_secrets(), *sys.argv[1:]]
         streamlit.web.cli.main()
     except SystemExit as leaving:
         if not leaving.code:
             server_process.print_stopped()
         raise
+
+
+def _secrets() -> list[str]:
+    """Return the option with the project's settings for single sign-on, if it has any; see docs/serving.md."""
+    file = Path(os.environ.get(PROJECT.key, "")) / ".streamlit" / "secrets.toml"
+    return ["--secrets.files", str(file)] if file.is_file() else []
 
 
 if __name__ == "__main__":

@@ -18,11 +18,13 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit.runtime import Runtime
 
+from annotate_app.front import handover
+from annotate_app.front.handover import HomeProcess
 from annotate_app.server import jobs, monitoring, server_process
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.monitoring import Health
 from annotate_app.server.routes import own_routes
-from annotate_app.server.server_process import disable_send_delay, limit_messages
+from annotate_app.server.server_process import disable_send_delay, limit_messages, print_started, running_server
 from annotate_app.server.webhooks import Rounds
 from annotate_app.session import auth, guard, oidc
 from annotate_app.session.addresses import BasePath, is_own_path
@@ -39,10 +41,11 @@ from backend.core.server_options import (
     READY_VARIABLE,
     checked_base_path,
 )
-from backend.core.text_files import visible
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
 
+handed_over = handover.from_environment()
+"""How connections come, if this is one of several processes behind one port."""
 own_address, _, first_link = os.environ.pop(FIRST_LINK_VARIABLE, "").partition("\n")
 """Address of the server and one-time link, if the folder is empty; see `annotate_app.session.first_project`."""
 try:
@@ -73,16 +76,17 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     limit_messages(LARGEST_MESSAGE_BYTES)
     bind_sessions(Runtime.instance())
     sys.setswitchinterval(_SWITCH_S)
-    server_process.limit_shutdown_time()
+    if handed_over is None:
+        server_process.limit_shutdown_time()
+    else:
+        handed_over.begin(running_server())
+        server_process.limit_shutdown_time(handed_over.stop)
     # All pages are imported now, not while the first person waits. They stay, so the garbage collector can skip them.
     import_module("annotate_app.navigation")
     gc.collect()
     gc.freeze()
-    if ready := os.environ.get(READY_VARIABLE):
-        sys.stdout.write(f"{visible(ready)}\n")
-    if first_link:
-        sys.stdout.write(f"\nThere is no project yet. Create it with this link, which works once:\n{first_link}\n")
-    sys.stdout.flush()
+    if handed_over is None:
+        print_started(os.environ.get(READY_VARIABLE, ""), first_link)
     webhooks = asyncio.create_task(Rounds(auth.project).run())
     try:
         yield
@@ -100,6 +104,7 @@ app = st.App(
     routes=[*own_routes(auth.project, clips, menu_answer, videos), *Health(auth.project).routes()],
     middleware=[
         Middleware(BasePath, base=base_path),
+        *([Middleware(HomeProcess, handover=handed_over)] if handed_over else []),
         *([Middleware(FirstProject, project=auth.project, own=own_address, link=first_link)] if first_link else []),
         Middleware(Guard, project=auth.project),
     ],

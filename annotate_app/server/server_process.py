@@ -20,6 +20,7 @@ from typing import Any
 
 from backend.core import processes
 from backend.core.server_options import READY_VARIABLE
+from backend.core.text_files import visible
 
 _LOG = logging.getLogger(__name__)
 _BEGUN = threading.Event()
@@ -41,6 +42,18 @@ def leave(_number: int, _frame: FrameType | None) -> None:
     raise SystemExit(0)
 
 
+def print_started(ready: str, first_link: str) -> None:
+    """Print that the server answers requests, and the one-time link if it is to create its project.
+
+    `ready` is the text to print, and `first_link` the link; "" for none.
+    """
+    if ready:
+        sys.stdout.write(f"{visible(ready)}\n")
+    if first_link:
+        sys.stdout.write(f"\nThere is no project yet. Create it with this link, which works once:\n{first_link}\n")
+    sys.stdout.flush()
+
+
 def print_stopped() -> None:
     """Print that the server has stopped; print nothing if `REELRANK_READY` is empty, as then no start was printed."""
     if os.environ.get(READY_VARIABLE):
@@ -49,32 +62,41 @@ def print_stopped() -> None:
             sys.stdout.flush()
 
 
-def limit_shutdown_time() -> None:
-    """Make signals end the process within `LAST_S` seconds; call it in the main thread once the server has started."""
+def limit_shutdown_time(first: Callable[[], object] = lambda: None) -> None:
+    """Make signals end the process within `LAST_S` seconds; call it in the main thread once the server has started.
+
+    `first` is called when a signal comes, before the server begins to end. It must not wait.
+    """
     _BEGUN.set()
     if threading.current_thread() is not threading.main_thread():
         return
-    settings = server_settings()
-    if settings is None:
+    server = running_server()
+    if server is None:
         return
-    settings.timeout_graceful_shutdown = GRACE_S
+    server.config.timeout_graceful_shutdown = GRACE_S
     for number in processes.END_SIGNALS:
         server_handler = signal.getsignal(number)
         if callable(server_handler):
-            signal.signal(number, partial(_answer, server_handler))
+            signal.signal(number, partial(_answer, first, server_handler))
 
 
-def server_settings() -> Any:
-    """Return the settings of the running uvicorn server, so that they can be changed; None if no server is running.
+def running_server() -> Any:
+    """Return the running uvicorn server, before `limit_shutdown_time` is called; None if no server is running.
 
-    Streamlit does not offer all of these settings itself.
+    Its settings can be changed: Streamlit does not offer all of them itself.
     """
-    handler = signal.getsignal(processes.END_SIGNALS[0])
-    return getattr(getattr(handler, "__self__", None), "config", None)
+    server = getattr(signal.getsignal(processes.END_SIGNALS[0]), "__self__", None)
+    return server if hasattr(server, "config") else None
 
 
-def _answer(server_handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+def _answer(
+    first: Callable[[], object],
+    server_handler: Callable[[int, FrameType | None], Any],
+    number: int,
+    frame: FrameType | None,
+) -> None:
     """Handle a signal: run the server's own handler, and start the timer that forces the process to end."""
+    first()
     server_handler(number, frame)
     clock = threading.Timer(LAST_S, _leave_now)
     clock.daemon = True
@@ -110,5 +132,5 @@ def limit_messages(most_bytes: int) -> None:
 
     Streamlit's setting for this, `server.maxMessageSize`, limits the messages that the server sends too.
     """
-    if (settings := server_settings()) is not None:
-        settings.ws_max_size = most_bytes
+    if (server := running_server()) is not None:
+        server.config.ws_max_size = most_bytes

@@ -18,9 +18,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotate_app.language import chosen, use
-from annotate_app.session.addresses import HEALTH_PATH, READY_PATH, with_plain_names
+from annotate_app.session.addresses import HEALTH_PATH, READY_PATH, is_secure, with_plain_names
 from annotate_app.session.auth import PROJECT_VARIABLE
-from annotate_app.session.guard import HEADERS, refuse
+from annotate_app.session.guard import HEADERS, HTTPS_ONLY, refuse
 from annotate_app.session.plain_pages import first_project_page, language_routes, no_project_page
 from annotate_app.session.request_limits import form
 from annotate_app.session.routes import ASSETS, Sessions, is_ours, password_problem, safe_path, sentence
@@ -67,7 +67,7 @@ class FirstProject(Sessions):
             scope = with_plain_names(scope)
             connection = HTTPConnection(scope)
             use(chosen(connection.cookies, connection.headers))
-            await self._alone(scope, receive, _with_headers(send))
+            await self._alone(scope, receive, with_headers(scope, send))
 
     async def create(self, request: Request) -> Response:
         """Show the form at the one-time link; on POST, create the project and sign in its first lead."""
@@ -112,12 +112,16 @@ async def _no_project(_request: Request) -> Response:
     return no_project_page(False, 503)
 
 
-def _with_headers(send: Send) -> Send:
+def with_headers(scope: Scope, send: Send) -> Send:
+    """Return a `send` that adds the security headers to the answer to a request."""
+
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
+            if is_secure(scope):
+                headers.setdefault("Strict-Transport-Security", HTTPS_ONLY)
         await send(message)
 
     return sender

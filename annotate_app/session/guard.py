@@ -76,7 +76,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_HTTPS_ONLY = "max-age=31536000"
+HTTPS_ONLY = "max-age=31536000"
 """Value of Strict-Transport-Security: a browser that used https once uses only https for a year."""
 _TWO_LENGTHS = JSONResponse(
     {"message": "A request has either Content-Length or Transfer-Encoding, not both."}, 400, {"Connection": "close"}
@@ -242,7 +242,7 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 if is_secure(connection.scope):
-                    headers.setdefault("Strict-Transport-Security", _HTTPS_ONLY)
+                    headers.setdefault("Strict-Transport-Security", HTTPS_ONLY)
                 headers.setdefault("Content-Security-Policy", page_policy(self._project().clips.signed_s > 0))
                 if _lacks_csrf(connection, is_open):
                     cookies = Response()

@@ -443,6 +443,26 @@ def unavailable_page(message: str) -> Response:
     )
 
 
+def campaigns_page(request: Request, campaigns: Mapping[str, str], name: str, sign_out: str) -> Response:
+    """Return the page that lists the campaigns of a signed-in user.
+
+    Args:
+        request: the request.
+        campaigns: the title of each campaign, by its address.
+        name: the user's name.
+        sign_out: the path to which the button "Sign out" posts.
+    """
+    links = "".join(
+        f'<li><a href="{escape(at)}">{escape(title)}</a><p class="note">{escape(at)}</p></li>'
+        for at, title in campaigns.items()
+    )
+    content = (
+        f'<p class="about">{tr("Signed in as <b>{name}</b>.", name=escape(name))}</p><ul class="tokens">{links}</ul>'
+        f'{_form(sign_out)}{_csrf(request)}<button type="submit" class="quiet">{tr("Sign out")}</button></form>'
+    )
+    return _page(request, tr("Your campaigns"), content, 200, path=SIGN_IN_PATH)
+
+
 def not_found_page(path: str, person: Person | None) -> Response:
     """Return the 404 page. Its button leads to the user's main page, or to the sign-in if nobody is signed in."""
     shown = full_path(path if len(path) <= _LONGEST else f"{path[:_LONGEST]}...")

@@ -3,18 +3,20 @@
 import errno
 import importlib.util
 import os
+import re
 import secrets
 import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.project.setting_entries import PROJECT
+from backend.campaign.setup.project.places import projects_in
+from backend.campaign.setup.project.setting_entries import DATABASE, PROJECT
 from backend.cli.commands import add_command
 from backend.cli.options import Dir, argument, option
 from backend.cli.output import fail, now, progress_bar, say, seconds
@@ -22,12 +24,14 @@ from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import (
     BASE_PATH_VARIABLE,
+    ENTRANCE_PATH,
     FIRST_LINK_VARIABLE,
     LOG_VARIABLE,
     METRICS_VARIABLE,
     READY_VARIABLE,
     LogForm,
     checked_base_path,
+    nth_place,
     place_of,
 )
 
@@ -132,12 +136,18 @@ def serve(
             envvar=BASE_PATH_VARIABLE,
         ),
     ] = "",
+    processes: Annotated[
+        int,
+        option("--processes N", "Server processes behind the port, each for its part of the people.", min=1, max=64),
+    ] = 1,
     address: Annotated[
         str,
         option("--url", "Where people open the app, for the link that creates a new project. Later: public_address."),
     ] = "",
 ) -> None:
     """Serve the web app to annotators and leads.
+
+    If DIR has projects in it, all are served, each below the name of its folder.
 
     If DIR is empty or missing, this prints a one-time link that creates the project in a browser.
 
@@ -148,14 +158,19 @@ def serve(
     from backend.campaign.setup.serving.first_project import may_begin
     from backend.campaign.setup.serving.server import note_address, served_at
 
-    if metrics:
-        _require_metrics(metrics)
+    for number in range(processes if metrics else 0):
+        _require_metrics(nth_place(metrics, number))
     try:
         base = checked_base_path(base_path)
     except ValueError as error:
         fail(str(error))
     if may_begin(folder):
-        _serve_new(folder, host, port, base, address.rstrip("/"), {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics})
+        settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics}
+        _serve_new(folder, host, port, base, address.rstrip("/"), settings, processes)
+        return
+    if projects := projects_in(folder):
+        settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics}
+        _serve_several(folder, projects, host, port, base, settings, processes)
         return
     project = open_project(folder)
     command = f"reelrank serve {folder}{f' --base-path {base}' if base else ''} --port"
@@ -177,10 +192,12 @@ def serve(
     ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)" + (f"\nPeople open {public}" if public else "")
     settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics, BASE_PATH_VARIABLE: base}
     note_address(project, url)
-    _serve(folder, host, port, settings, ready)
+    _serve(folder, host, port, settings, ready, processes)
 
 
-def _serve_new(folder: Path, host: str, port: int, base: str, public: str, settings: Mapping[str, str]) -> None:
+def _serve_new(
+    folder: Path, host: str, port: int, base: str, public: str, settings: Mapping[str, str], processes: int
+) -> None:
     """Serve a folder without a project: its first lead creates one with the link that the server prints."""
     from backend.campaign.setup.project.settings import is_web_address
     from backend.campaign.setup.serving.first_project import require_writable
@@ -192,7 +209,41 @@ def _serve_new(folder: Path, host: str, port: int, base: str, public: str, setti
     url = _url(host, port) + base
     link = f"{public or url}/session/new-project/{secrets.token_urlsafe(24)}"
     more = {BASE_PATH_VARIABLE: base, FIRST_LINK_VARIABLE: f"{url}\n{link}"}
-    _serve(folder, host, port, {**settings, **more}, f"Serving {folder} on {url}  (stop with Ctrl-C)")
+    _serve(folder, host, port, {**settings, **more}, f"Serving {folder} on {url}  (stop with Ctrl-C)", processes)
+
+
+def _serve_several(
+    folder: Path,
+    projects: Sequence[Path],
+    host: str,
+    port: int,
+    base: str,
+    settings: Mapping[str, str],
+    processes: int,
+) -> None:
+    """Serve all projects in a folder, each below the name of its own folder."""
+    from backend.campaign.setup.serving.server import note_address
+
+    if base:
+        fail("--base-path is for one project: several need a host name of their own")
+    if os.environ.get(DATABASE.key):
+        fail(f"{DATABASE.key} names one database, and {folder} has several projects: unset it")
+    if metrics := settings[METRICS_VARIABLE]:
+        for number in range(processes * len(projects)):
+            _require_metrics(nth_place(metrics, number))
+    for project in projects:
+        if not re.fullmatch(r"[A-Za-z0-9_~][A-Za-z0-9._~-]*", project.name) or f"/{project.name}" == ENTRANCE_PATH:
+            fail(
+                f"{project} cannot be served below its name: rename the folder, with letters, digits and . _ ~ -, "
+                f"and not {ENTRANCE_PATH[1:]}"
+            )
+    _require_port(host, port, f"reelrank serve {folder} --port")
+    url, listed = _url(host, port), []
+    for project in projects:
+        note_address(open_project(project), f"{url}/{project.name}")
+        listed.append(f"  {url}/{project.name}/")
+    ready = "\n".join([f"Serving {len(projects)} projects of {folder} on {url}  (stop with Ctrl-C)", *listed])
+    _serve(folder, host, port, settings, ready, processes, projects)
 
 
 def _require_metrics(address: str) -> None:
@@ -253,11 +304,20 @@ def _url(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
+def _serve(
+    folder: Path,
+    host: str,
+    port: int,
+    settings: Mapping[str, str],
+    ready: str,
+    processes: int = 1,
+    projects: Sequence[Path] = (),
+) -> NoReturn:
     """Replace this process by the server of the web app; signals to this process then reach the server.
 
     `settings` are added to the server's environment variables. The server prints `ready` when it answers requests,
-    unless it writes its log as JSON.
+    unless it writes its log as JSON. With several `processes`, or with `projects`, the server is one that starts
+    others: so many for each project.
     """
     # The back end does not import its front end; it only knows its name.
     if importlib.util.find_spec("annotate_app") is None:
@@ -265,10 +325,11 @@ def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], read
     environment = {**os.environ, PROJECT.key: str(folder.resolve()), **settings}
     environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()
-    sign_on = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/serving.md
-    files = ["--secrets.files", str(sign_on)] if sign_on.is_file() else []
-    arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
-    command = [sys.executable, "-m", "annotate_app", *arguments]
+    arguments = ["annotate_app", "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
+    if processes > 1 or projects:
+        names = [str(project.resolve()) for project in projects]
+        arguments = ["annotate_app.front", host, str(port), str(processes), *names]
+    command = [sys.executable, "-m", *arguments]
     end_kept()
     # Until the server has handlers of its own, those of Python would print a traceback.
     signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)

@@ -14,6 +14,12 @@ FIRST_LINK_VARIABLE = "REELRANK_FIRST_LINK"
 
 The first line is the address at which the server listens, the second line the one-time link."""
 
+HANDOVER_VARIABLE = "REELRANK_HANDOVER"
+"""The environment variable of one of several processes behind a port.
+
+It has the file descriptor over which connections come, the number of the process, and 1 if connections may stay open,
+otherwise 0; with spaces between them."""
+
 
 class LogForm(StrEnum):
     """The format of a log."""
@@ -41,6 +47,20 @@ def place_of(address: str) -> tuple[str, int]:
     if not colon or not host or not (port.isdecimal() and 0 < int(port) < 65536):
         raise ValueError(f"{address} is not an address: write HOST:PORT, such as 127.0.0.1:9108")
     return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+ENTRANCE_PATH = "/campaigns"
+"""The path of the page where people sign in to all campaigns that one server has. No campaign may have it."""
+
+
+def nth_place(address: str, number: int) -> str:
+    """Return the address of process `number`, from 0 on: the given one with a port that is so much higher.
+
+    >>> nth_place("127.0.0.1:9108", 0), nth_place("[::1]:9108", 2), nth_place("", 2)
+    ('127.0.0.1:9108', '[::1]:9110', '')
+    """
+    host, _, port = address.rpartition(":")
+    return f"{host}:{int(port) + number}" if address and number else address
 
 
 BASE_PATH_VARIABLE = "REELRANK_BASE_PATH"

@@ -96,7 +96,7 @@ class AppServer:
     """The app over one project folder, on a free port of this machine where none is given.
 
     `program` is the command line of ReelRank, this checkout's where none is named; `cwd` and `env` are what it sees.
-    With a `nursery` it comes from there.
+    With a `nursery` it comes from there. `options` are more options of `reelrank serve`.
     """
 
     def __init__(
@@ -109,10 +109,12 @@ class AppServer:
         env: Mapping[str, str] | None = None,
         port: int | None = None,
         nursery: Nursery | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         self.project = project
         self.log = log
         self._program, self._cwd, self._env, self._nursery = program, cwd, env, nursery
+        self._options = options
         self.port = free_port() if port is None else port
         self.process: Server | None = None
         self.wanted = False
@@ -157,7 +159,7 @@ class AppServer:
             return self._nursery.serve(self.project, self.port, self.log)
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                [*self._program, "serve", str(self.project), "--port", str(self.port)],
+                [*self._program, "serve", str(self.project), "--port", str(self.port), *self._options],
                 cwd=self._cwd,
                 env=self._env,
                 stdout=log,

@@ -139,6 +139,46 @@ def test_a_folder_with_other_files_is_not_served(reelrank: Run, tmp_path: Path, 
     assert handed == []
 
 
+def test_several_processes_are_started_by_a_process_at_the_port(reelrank: Run, project: Path, handed: Handed) -> None:
+    port = str(free_port())
+    assert reelrank("serve", project, "--port", port, "--processes", 3)[0] == 0
+    ((command, environment),) = handed
+    assert list(command[1:]) == ["-m", "annotate_app.front", "127.0.0.1", port, "3"]
+    assert environment["REELRANK_PROJECT"] == str(project)
+    with socket.create_server(("127.0.0.1", 0)) as second:
+        taken = second.getsockname()[1]
+        refusal = reelrank.refusal("serve", project, "--processes", 2, "--metrics", f"127.0.0.1:{taken - 1}")
+    assert f"cannot listen on 127.0.0.1:{taken} " in refusal or f"cannot listen on 127.0.0.1:{taken - 1} " in refusal
+
+
+def test_a_folder_of_projects_is_served_as_several(
+    reelrank: Run, tmp_path: Path, handed: Handed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, port = tmp_path / "lab", str(free_port())
+    for name in ("news", "films", ".old"):
+        init_project(lab / name, encoder="minilm")
+    (lab / "notes").mkdir()
+    assert reelrank("serve", lab, "--port", port)[0] == 0
+    ((command, environment),) = handed
+    assert list(command[3:]) == ["127.0.0.1", port, "1", str(lab / "films"), str(lab / "news")]
+    url = f"http://127.0.0.1:{port}"
+    assert environment["REELRANK_READY"].splitlines() == [
+        f"Serving 2 projects of {lab} on {url}  (stop with Ctrl-C)",
+        f"  {url}/films/",
+        f"  {url}/news/",
+    ]
+    invited = reelrank("users", "add", lab / "news", "Zoe", "--role", "annotator")[1]
+    assert f"{url}/news/session/invitation/" in invited
+    assert "--base-path is for one project" in reelrank.refusal("serve", lab, "--base-path", "/lab")
+    for name in ("a film", "campaigns", "été"):
+        (lab / "films").rename(lab / name)
+        assert f"{lab / name} cannot be served below its name" in reelrank.refusal("serve", lab), name
+        (lab / name).rename(lab / "films")
+    monkeypatch.setenv("REELRANK_DATABASE", "postgresql://127.0.0.1/one")
+    assert "REELRANK_DATABASE names one database" in reelrank.refusal("serve", lab)
+    assert len(handed) == 1
+
+
 def test_the_server_takes_the_place_of_a_command_that_has_let_its_worker_go(
     reelrank: Run, project: Path, handed: Handed
 ) -> None:

@@ -12,14 +12,14 @@ function newKey() {
 
 class Kept {
   /**
-   * @param store begins the names of the entries; `person`, an id, ends it: acts of another person in this browser
-   *   are never touched
+   * @param store begins the names of the entries; the path of the app and `person`, an id, end it: acts of another
+   *   person in this browser, or of another campaign on this host, are never touched
    * @param counter names the counter that orders them
    * @param isEvent whether a value found in the browser is one of them
    */
   constructor(store, counter, person, isEvent) {
-    this.prefix = `${store}.${person}.`;
-    this.counter = `${counter}.${person}`;
+    this.prefix = `${store}${fullPath("")}.${person}.`;
+    this.counter = `${counter}${fullPath("")}.${person}`;
     this.isEvent = isEvent;
     this.events = new Map();
     this.durable = true;

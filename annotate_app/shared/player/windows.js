@@ -13,7 +13,7 @@ class Windows {
   constructor(person, on) {
     this.on = on;
     this.key = newKey();
-    this.name = `reelrank.desk.${person}`;
+    this.name = `reelrank.desk${fullPath("")}.${person}`;
     this.standing = false;
     this.takes = false; // took the desk, and the server does not know it yet
     this.turn = 0;

@@ -263,6 +263,12 @@ def person_for(project: Project, token: str, *, now: float) -> Person | None:
 
 
 @public
+def has_account(project: Project, name: str) -> bool:
+    """Return whether a name belongs to somebody in the project. Tell no visitor, because it reveals who works here."""
+    return people.by_name(project.store.db, name.strip()) is not None
+
+
+@public
 def knows_browser(project: Project, name: str, browser: str, *, now: float) -> bool:
     """Return whether a person signed in with a browser recently, and has not ended their sessions since.
 

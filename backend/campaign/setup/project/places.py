@@ -42,6 +42,16 @@ def is_project(folder: Path) -> bool:
     return (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists()
 
 
+def projects_in(folder: Path) -> list[Path]:
+    """Return the projects that lie in a folder which is no project itself, sorted by name; hidden folders do not count.
+
+    The result is empty if the folder is a project, or is missing.
+    """
+    if is_project(folder) or not folder.is_dir():
+        return []
+    return sorted(inner for inner in folder.iterdir() if not inner.name.startswith(".") and is_project(inner))
+
+
 def require_inside(folder: Path) -> None:
     """Refuse a project folder with links through which files outside it would be read, overwritten or deleted.
 

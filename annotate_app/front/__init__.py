@@ -1,0 +1,1 @@
+"""Several server processes behind one port: one process accepts connections and hands each one over."""
