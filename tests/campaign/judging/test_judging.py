@@ -522,7 +522,7 @@ def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(queue, "desk", broken)
+    monkeypatch.setattr(queue.DeskFacts, "fill", broken)
     with pytest.raises(RuntimeError):
         exchange.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
     assert [grade.grade for grade in judging.state(key).grades] == [3]
