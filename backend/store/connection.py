@@ -10,7 +10,11 @@ from backend.core.errors import NotAllowed, StoreUnavailable
 from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.engine import Database as Database
-from backend.store.engine import Lock, Select, ServerDatabase, fetch
+from backend.store.engine import Lock as Lock
+from backend.store.engine import Select as Select
+from backend.store.engine import ServerDatabase
+from backend.store.engine import fetch as fetch
+from backend.store.engine import fetch_one as fetch_one
 from backend.store.files import ensure_secret, read_secret
 from backend.store.schema import migrations
 
@@ -24,6 +28,10 @@ class Store(Protocol):
     @property
     def db(self) -> Database:
         """The object through which this thread runs SQL statements."""
+
+    @property
+    def overtaken(self) -> int:
+        """How often this process began a transaction of `sharing` again, because another one had overtaken it."""
 
     @property
     def schema_level(self) -> str:

@@ -19,7 +19,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from psycopg import ClientCursor
@@ -68,7 +68,8 @@ def joined(statements: tuple[str, ...]) -> tuple[bytes, tuple[tuple[int, str], .
         def numbered(name: re.Match[str], number: int = number) -> str:
             return f"${places.setdefault((number, name[1]), len(places) + 1)}"
 
-        names = ", ".join(f"c{place}" for place in range(len(parse_one(sql, read="sqlite").selects)))
+        columns = cast(exp.Query, parse_one(sql, read="sqlite")).selects
+        names = ", ".join(f"c{place}" for place in range(len(columns)))
         one = re.sub(r"%\((\w+)\)s", numbered, translated(sql)).replace("%%", "%")
         lists.append(f"(SELECT coalesce(json_agg(json_build_array({names})), '[]') FROM ({one}) AS t ({names}))")
     return f"SELECT {', '.join(lists)}".encode(), tuple(places)

@@ -82,6 +82,11 @@ class SqliteStore:
                 db = self._local.db = _connect(self.path)
         return db
 
+    @property
+    def overtaken(self) -> int:
+        """Always 0: one transaction writes at a time."""
+        return 0
+
     def close(self) -> None:
         """Close this thread's connection."""
         db: SqliteDatabase | None = getattr(self._local, "db", None)

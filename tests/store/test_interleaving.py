@@ -276,6 +276,17 @@ def test_one_key_press_from_two_windows_counts_once(judging: Judging, stepper: S
     sound(judging)
 
 
+def test_a_key_press_belongs_to_one_of_two_people(judging: Judging, stepper: Stepper) -> None:
+    pairs = iter(open_pairs(judging))
+    for number, schedule in enumerate(schedules()):
+        taken = [next(pairs), next(pairs)]
+        for who in (0, 1):
+            sit(judging.project, judging.annotators[who], [taken[who]], now=NOW)
+        acts = [partial(grade, judging, who, taken[who], 3, f"stolen {number}") for who in (0, 1)]
+        assert sorted(receipt.status for receipt in stepper.run(acts, schedule)) == ["refused", "saved"]
+    sound(judging)
+
+
 def test_a_correction_and_a_third_person_who_looks_exclude_each_other(judging: Judging, stepper: Stepper) -> None:
     project = judging.project
     sql, pairs, met = project.store.db.conn, iter(open_pairs(judging)), set()

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from backend.campaign.judging import queue
+from backend.campaign.judging import filling, queue
 from backend.campaign.judging.grades import GradeLook, LastGrade, recent_items, record_grade
 from backend.campaign.judging.locks import locks
 from backend.campaign.judging.model import (
@@ -41,8 +41,7 @@ from backend.campaign.setup.people.permissions import annotator_only, signed_in
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
-from backend.store.connection import Database, Store, look, reading, sharing, writing
-from backend.store.engine import Select, fetch
+from backend.store.connection import Database, Select, Store, fetch, look, reading, sharing, writing
 
 
 @signed_in
@@ -211,7 +210,7 @@ class _Look:
 
     def __init__(self, person: Annotator, first: GradeEvent | None = None) -> None:
         self.exam = assignments.exam_select()
-        self.place = queue.Place(person.annotator_id)
+        self.place = filling.Place(person.annotator_id)
         self.gold = project_rows.gold_select()
         self.grade = GradeLook(person.annotator_id, first.pair) if first is not None else None
 
@@ -286,8 +285,10 @@ def _desk(
     if isinstance(filled, Desk):
         look(store, replies, *also)
         return replace(filled, replies=replies.result)
-    view = queue.DeskView(person, filled, now=now)
-    last, settings = LastGrade(person, *filled.last, now=now) if filled.last else None, project_rows.gold_select()
+    view = filling.DeskView(person, filled, now=now)
+    last, settings = None, project_rows.gold_select()
+    if filled.last is not None:
+        last = LastGrade(person, *filled.last, progress=view.whole_progress, now=now)
     look(store, *view.selects, *(last.selects if last else ()), settings, replies, *also)
     fresh_desk = view.desk(store)
     if settings.result.on:
@@ -299,7 +300,7 @@ def _desk(
 
 def _fill(
     project: Project, person: Annotator, *, now: float, shown: PairKey | None, looked: _Look | None
-) -> Desk[ExamDesk] | queue.Filled:
+) -> Desk[ExamDesk] | filling.Filled:
     """Reserve pairs for an annotator who may grade; return what the page shows to one who may not, as for a pause.
 
     A transaction takes pairs of one batch, which it has locked, and checks whether the person may work.
@@ -310,14 +311,14 @@ def _fill(
             looked = _Look(person)
             look(store, *looked.selects)
         if refill is None:
-            refill = queue.Refill.at(looked.place)
+            refill = filling.Refill.at(looked.place)
         act = partial(_fill_once, project=project, person=person, refill=refill, now=now, shown=shown, looked=looked)
         filled = sharing(store, locks(person.annotator_id, refill.locks), act)
         if isinstance(filled, Desk):
             return filled
         if filled is None:
             looked = refill = None
-        elif (following := queue.next_refill(store, person, filled, now=now)) is None:
+        elif (following := filling.next_refill(store, person, filled, now=now)) is None:
             return filled
         else:
             refill, shown = following, None
@@ -328,15 +329,15 @@ def _fill_once(
     *,
     project: Project,
     person: Annotator,
-    refill: queue.Refill,
+    refill: filling.Refill,
     now: float,
     shown: PairKey | None,
     looked: _Look,
-) -> Desk[ExamDesk] | queue.Filled | None:
+) -> Desk[ExamDesk] | filling.Filled | None:
     """Fill a desk in one transaction; None if what was read before is no longer so."""
     me = person.annotator_id
     gate, settings = assignments.gate_select(me), project_rows.gold_select()
-    facts, gold_at = queue.DeskFacts(person, refill, now=now, lease_s=project.lease_s), gold.next_select(me)
+    facts, gold_at = filling.DeskFacts(person, refill, now=now, lease_s=project.lease_s), gold.next_select(me)
     if looked.gold.result.on:
         gold.withdraw_seen(db, me)
     fetch(db, gate, settings, *facts.selects, gold_at)
@@ -347,7 +348,7 @@ def _fill_once(
         return None
     if settings.result.on and gold.is_due(gold_at.result, facts.claims.result):
         gold.offer(db, person, settings.result, gold_at.result, facts.claims.result)
-        facts = queue.DeskFacts(person, refill, now=now, lease_s=project.lease_s)
+        facts = filling.DeskFacts(person, refill, now=now, lease_s=project.lease_s)
         fetch(db, *facts.selects)
     return facts.fill(db, project.secret, shown=shown)
 

@@ -1,4 +1,4 @@
-"""Store a grade or a correction of one, and compute the verdict on its pair.
+"""Store a grade or a correction of one, with the verdict on its pair that follows.
 
 A seat is a place for one annotator at a pair. Only the annotator who has a seat may grade the pair; knowing the pair's
 key is not enough. They must not be paused. The grade must be within their quota and their assignment, the queries that
@@ -6,18 +6,16 @@ a lead gave them. Seats are reserved for a limited time. After that, a seat stil
 else takes it, so a grade that was given offline can still be accepted.
 
 *Reads* seats, pauses, assignments, decisions of leads. *Writes* judgements (grades), notes, seats, consensus
-(verdicts), events. The rule for the verdict is one pure function, `backend.campaign.judging.rules.decide`.
+(verdicts), events. See `backend.campaign.judging.verdicts` for the verdict.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from backend.campaign.judging.locks import locks
 from backend.campaign.judging.model import (
     CORRECTION_S,
-    DE_ESCALATED,
-    ESCALATED,
     GRADE_REFUSED,
     DeskItem,
     GradeEvent,
@@ -28,19 +26,17 @@ from backend.campaign.judging.rows import assignments, judgements, pair_status, 
 from backend.campaign.judging.rows.judgements import CurrentGrade, PairRow
 from backend.campaign.judging.rows.pair_status import GoneOn
 from backend.campaign.judging.rows.seats import Seat
-from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
-from backend.campaign.nouns import FROM_EXAM, Annotator, Operator, Person, Rounding, Verdict
-from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.judging.verdicts import PairStatus, settle_by
+from backend.campaign.nouns import FROM_EXAM, Annotator, Verdict
 from backend.campaign.setup.people import rows as people_rows
 from backend.campaign.setup.people.crediting import WorkTime, clamp_count, credit_from, limit_since, work_time
 from backend.campaign.setup.project import rows as project_rows
 from backend.core import days, typed_text
-from backend.core.errors import PairLocked, ProjectError, ReelRankError, SeatUnavailable
-from backend.core.ids import AnnotatorId, PairId, PairKey
+from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey
 from backend.core.messages import said
 from backend.store import events
-from backend.store.connection import Database, Store, look, reading, sharing, writing
-from backend.store.engine import Select, fetch, fetch_one
+from backend.store.connection import Database, Select, Store, fetch, fetch_one, look, reading, sharing
 
 LONGEST_NOTE = 300
 RECENT = 20
@@ -144,7 +140,7 @@ class _Facts:
         self.counts = judgements.counts_select(me, now)
         self.within = assignments.includes_select(looked.assignment.result, pair.batch_id)
         self.note = judgements.note_select(pair_id, me)
-        self.status = _PairStatus(pair_id, person)
+        self.status = PairStatus(pair_id, person)
 
     def fetch(self, db: Database) -> None:
         fetch(
@@ -181,7 +177,7 @@ def _record(
     if seat is not None:
         others = [given.grade for given in facts.status.grades.result if given.seat_no != seat.seat_no or seat.gold]
         grades = others if seat.gold else [*others, event.grade]
-        _settle(db, pair.pair_id, person, grades, facts.status, now=now)
+        settle_by(db, pair.pair_id, person, grades, facts.status, now=now)
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
@@ -354,17 +350,28 @@ def refuse(db: Database, person: Annotator, pair: PairRow, event: GradeEvent, wh
 class LastGrade:
     """The pair that a person graded last, for the page to correct it, as SELECTs to be fetched together."""
 
-    def __init__(self, person: Annotator, pair: PairRow, grade: int, *, now: float) -> None:
+    def __init__(
+        self,
+        person: Annotator,
+        pair: PairRow,
+        grade: int,
+        *,
+        progress: Mapping[BatchId, Select[tuple[int, int]]],
+        now: float,
+    ) -> None:
+        """Prepare the SELECTs; those of the progress in batches that are fetched anyway are in `progress`."""
         me = person.annotator_id
         self._pair, self._grade = pair, grade
         self._correction = Correction(person, pair.pair_id, now=now)
         self._note = judgements.note_select(pair.pair_id, me)
-        self._progress = assignments.progress_select(me, pair.batch_id, now=now)
+        shared = progress.get(pair.batch_id)
+        self._progress = shared or assignments.progress_select(me, pair.batch_id, now=now)
+        self._own = () if shared else (self._progress,)
 
     @property
     def selects(self) -> tuple[Select[Any], ...]:
         """The SELECTs."""
-        return *self._correction.selects, self._note, self._progress
+        return *self._correction.selects, self._note, *self._own
 
     @property
     def item(self) -> DeskItem | None:
@@ -397,123 +404,3 @@ def recent_items(store: Store, person: Annotator, *, now: float) -> list[DeskIte
 
 def _to_correct(pair: PairRow, grade: int, graded: int, total: int, note: str) -> DeskItem:
     return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, grade, pair.whole, note)
-
-
-class _PairStatus:
-    """What the verdict on a pair follows from, and what is stored of it, as SELECTs to be fetched together."""
-
-    def __init__(self, pair_id: PairId, person: Person | Operator) -> None:
-        self.grades = judgements.grades_select(pair_id)
-        self.decision = pair_status.decision_select(pair_id)
-        self.verdict = pair_status.verdict_select(pair_id)
-        self.second_round = seats.second_round_select(pair_id, person.annotator_id)
-        self.rule = project_rows.rule_select()
-
-    @property
-    def selects(self) -> tuple[Select[Any], ...]:
-        return self.grades, self.decision, self.verdict, self.second_round, self.rule
-
-
-def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
-    """Update the verdict on one pair, and its number of seats (places for annotators).
-
-    Both follow from the pair's grades and the decisions of leads.
-
-    Args:
-        db: the project's database, in the transaction that changed a grade or a decision.
-        pair_id: the pair.
-        person: who made that change (named in the event log).
-        now: seconds since 1970.
-    """
-    status = _PairStatus(pair_id, person)
-    fetch(db, *status.selects)
-    _settle(db, pair_id, person, [given.grade for given in status.grades.result], status, now=now)
-
-
-def _settle(
-    db: Database, pair_id: PairId, person: Person | Operator, grades: list[int], status: _PairStatus, *, now: float
-) -> None:
-    ruled, re_opened = status.decision.result
-    decision = _rule(*status.rule.result)(grades, re_opened)
-    verdict = decision.verdict
-    if verdict is not Verdict.OPEN or ruled is not None or status.verdict.result is not Verdict.OPEN:
-        pair_status.set_verdict(db, pair_id, *_verdict(decision, ruled), version(re_opened))
-    actor = person.annotator_id
-    subject = f"pair:{pair_id}"
-    has_second_round, is_any_left = status.second_round.result
-    if verdict is Verdict.ESCALATED and not has_second_round:
-        seats.open_second_round(db, pair_id)
-        events.record(db, ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
-    elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and is_any_left:
-        # One of the first two people corrected their grade before anybody graded a further seat.
-        seats.close_second_round(db, pair_id)
-        events.record(db, DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
-    if ruled is not None:
-        seats.close(db, pair_id)
-    candidates_rows.refresh_agenda_of_pair(db, pair_id)
-
-
-def rebuild_verdicts(store: Store) -> int:
-    """Compute the verdicts on all pairs again from grades and leads' decisions; return the number of verdicts.
-
-    If the stored verdicts are right, none changes.
-    """
-    with writing(store) as db:
-        derived = expected_verdicts(db)
-        pair_status.replace_verdicts(db, ((pair, *row) for pair, row in derived.items()))
-    return len(derived)
-
-
-def expected_verdicts(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None, str]]:
-    """Return what the table `consensus` should hold, by pair: (verdict, relevance, mean grade, version of the rule).
-
-    Pairs that still need their first grades are left out. The rule does not depend on the order of grades, so it runs
-    once for each distinct combination of grades.
-    """
-    grades, ruled = pair_status.grades_by_pair(db), pair_status.all_adjudicated(db)
-    re_opened, rule = pair_status.all_re_opened(db), cache(consensus_rule(db))
-    rows = {
-        pair: (
-            *_verdict(rule(tuple(grades.get(pair, ())), pair in re_opened), ruled.get(pair)),
-            version(pair in re_opened),
-        )
-        for pair in sorted({*grades, *ruled})
-    }
-    return {pair: row for pair, row in rows.items() if row[0] is not Verdict.OPEN}
-
-
-def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
-    """Return the function that computes the verdict on a pair by this campaign's settings.
-
-    The settings are how far two grades may differ and still agree, and how their mean is rounded.
-
-    Its arguments are the grades of the pair, and whether a lead re-opened the pair for two more annotators.
-
-    Raises:
-        ProjectError: the campaign uses a version of the rule that this code does not have.
-    """
-    return _rule(*project_rows.rule(db))
-
-
-def _rule(rule_version: str, tolerance: int, rounding: Rounding) -> Callable[[Sequence[int], bool], Decision]:
-    if rule_version != RULE_VERSION:
-        raise ProjectError(
-            said(
-                "this campaign uses the rule {rule_version}, but this ReelRank has the rule {known}: use "
-                "the ReelRank that made the campaign, or a newer one",
-                rule_version=rule_version,
-                known=RULE_VERSION,
-            )
-        )
-    with_facts = partial(decide, tolerance=tolerance, rounding=rounding)
-    return lambda grades, re_opened: with_facts(grades, re_opened=re_opened)
-
-
-def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:
-    """Return (verdict, relevance, mean of the grades) to store for a pair.
-
-    `ruled` is the relevance that a lead decided, which replaces that of the consensus rule; None without a decision.
-    """
-    if ruled is None:
-        return decision.verdict, decision.relevance, decision.mean
-    return Verdict.ADJUDICATED, ruled, decision.mean

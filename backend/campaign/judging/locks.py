@@ -12,7 +12,7 @@ So whoever changes a seat has its batch. Giving back a seat that nobody else may
 from collections.abc import Iterable
 
 from backend.core.ids import AnnotatorId, BatchId
-from backend.store.engine import Lock
+from backend.store.connection import Lock
 
 PERSON, BATCH = 1, 2
 NO_BATCH = BatchId(0)

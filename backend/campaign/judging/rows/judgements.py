@@ -193,12 +193,12 @@ def own_grade_select(pair_id: PairId, me: AnnotatorId) -> Select[CurrentGrade | 
         f"UNION ALL SELECT * FROM (SELECT {GOLD_SEAT_NO}, grade, revision, graded_at, 0, 1 FROM gold_answer "
         "WHERE annotator_id = :me AND pair_id = :pair ORDER BY revision DESC LIMIT 1) AS known ORDER BY gold",
         {"pair": pair_id, "me": me},
-        lambda rows: (
-            CurrentGrade(rows[0][0], me, *rows[0][1:4], imported=bool(rows[0][4]), gold=bool(rows[0][5]))
-            if rows
-            else None
-        ),
+        lambda rows: _own_grade(rows[0], me) if rows else None,
     )
+
+
+def _own_grade(row: Row, me: AnnotatorId) -> CurrentGrade:
+    return CurrentGrade(row[0], me, row[1], row[2], row[3], imported=bool(row[4]), gold=bool(row[5]))
 
 
 def last_graded_select(me: AnnotatorId) -> Select[tuple[PairRow, int] | None]:

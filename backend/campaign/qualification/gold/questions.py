@@ -43,8 +43,7 @@ from backend.core.events import Event, EventGroup
 from backend.core.ids import AnnotatorId
 from backend.core.messages import joined, said
 from backend.store import events
-from backend.store.connection import Database, Store, reading, sharing, writing
-from backend.store.engine import Select
+from backend.store.connection import Database, Select, Store, reading, sharing, writing
 
 SETTLED = "settled pairs"
 PAIRS = 500
