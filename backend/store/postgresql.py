@@ -143,7 +143,8 @@ class PostgresStore(ServerDatabase):
             with self._transaction("BEGIN"):
                 yield self
             return
-        with self.explain_errors(), self.own_connection.transaction():
+        batch = self.own_batch
+        with self.explain_errors(), batch.nested() if batch else self.own_connection.transaction():
             yield self
 
     def others(self) -> int:

@@ -8,8 +8,8 @@ A transaction here sends its statements together wherever it does not need an an
 the first SELECTs are one round trip, and so are all changes with the COMMIT.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -45,7 +45,8 @@ class Batch:
     def __init__(self, raw: Raw) -> None:
         self.raw = raw
         self.answered = False
-        """Whether the server has answered anything: until then, a lost connection has changed nothing."""
+        """Whether the server has answered anything: until then, a lost connection has changed nothing, not even at
+        the COMMIT, which is sent later."""
         self._waiting: list[tuple[bytes, Parameters]] = []
 
     def add(self, statement: bytes, parameters: Parameters = ()) -> None:
@@ -69,6 +70,17 @@ class Batch:
             cursor = self.start()
         self.answered = True
         return cursor
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Open a transaction within the current one; if it fails, its statements are undone or never sent."""
+        self.flush()
+        with self.raw.transaction():
+            try:
+                yield
+                self.flush()
+            finally:
+                self._waiting = []
 
     def start(self) -> "psycopg.Cursor[Any]":
         """Send what waits, in a pipeline, and return the cursor of the last statement."""
@@ -138,6 +150,8 @@ def _run(store: Server, batch: Batch, act: Callable[[Database], T]) -> T:
     with store.uses(raw, batch):
         try:
             result = act(store)
+            if not batch.answered:  # a connection lost from here on may have changed something
+                batch.flush()
             batch.send(b"COMMIT")
         finally:
             if not raw.closed and raw.info.transaction_status is not TransactionStatus.IDLE:

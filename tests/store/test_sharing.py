@@ -1,7 +1,9 @@
 """What the server says to transactions that run beside one another, and what nobody notices of it."""
 
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -10,6 +12,7 @@ from backend.campaign.judging.locks import locks
 from backend.campaign.monitoring.webhooks import rows as webhooks
 from backend.core.ids import AnnotatorId
 from backend.store.connection import Database, sharing
+from backend.store.engine import run_later
 from backend.store.postgresql import PostgresStore
 from support import Judging
 
@@ -82,3 +85,32 @@ def test_a_row_with_a_lower_id_that_arrives_late_changes_the_version(store: Post
         before = webhooks.last_change(store.db)
         late.commit()
     assert webhooks.last_change(store.db) != before
+
+
+def test_a_nested_transaction_that_fails_takes_only_its_own_changes_with_it(
+    judging: Judging, store: PostgresStore
+) -> None:
+    first, second = (person.annotator_id for person in judging.annotators[:2])
+    sql = "INSERT INTO gold_rhythm (annotator_id, next_at) VALUES (?, 0)"
+
+    def act(db: Database) -> None:
+        run_later(db, sql, [first])
+        with suppress(ZeroDivisionError), store.writing() as inner:
+            run_later(inner, sql, [second])
+            raise ZeroDivisionError
+
+    sharing(store, locks(first), act)
+    rows = store.conn.execute("SELECT annotator_id FROM gold_rhythm").fetchall()
+    assert [row[0] for row in rows] == [first]
+
+
+def test_an_error_in_what_was_to_run_later_undoes_all(judging: Judging, store: PostgresStore) -> None:
+    me = judging.annotators[0].annotator_id
+
+    def act(db: Database) -> None:
+        run_later(db, "INSERT INTO gold_rhythm (annotator_id, next_at) VALUES (?, 0)", [me])
+        run_later(db, "INSERT INTO gold_rhythm (annotator_id, next_at) VALUES (?, 0)", [999_999])
+
+    with pytest.raises(sqlite3.IntegrityError):
+        sharing(store, locks(me), act)
+    assert store.conn.execute("SELECT count(*) FROM gold_rhythm").fetchall()[0][0] == 0

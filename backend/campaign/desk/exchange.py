@@ -318,8 +318,8 @@ def _fill(
             return filled
         if filled is None:
             looked = refill = None
-        elif (following := filling.next_refill(store, person, filled, now=now)) is None:
-            return filled
+        elif (following := filling.next_refill(store, person, filled, now=now)) in (None, refill):
+            return filled  # full, or nothing could be had of the same batch a moment ago
         else:
             refill, shown = following, None
 
