@@ -41,9 +41,11 @@ OTHERS = """
 """
 RETRY_S = 1.0
 """For how many seconds at most a pool keeps trying to connect before it gives up (see `_again`)."""
-BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITER})"
+# What leads and commands ask may need another plan for other values; see `configure` for all else.
+BEGIN = "BEGIN; SET LOCAL plan_cache_mode = auto"
+BEGIN_WRITING = f"{BEGIN}; SELECT pg_advisory_xact_lock({WRITER})"
 # Writers stay at read committed: a snapshot from before the lock would miss what the previous writer wrote.
-BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = auto"
 Answer = TypeVar("Answer")
 LEVEL = "SELECT name FROM _sqlite_migrations ORDER BY id"
 
@@ -122,10 +124,10 @@ class PostgresStore(ServerDatabase):
 
     def run_later(self, sql: str, parameters: Parameters) -> None:
         """Run a statement with the next one whose result is needed, or at once outside a transaction of `sharing`."""
-        if self.own_batch is None:
+        if self.own_queue is None:
             self.conn.execute(sql, parameters)
         else:
-            self.own_batch.add(translated(sql).encode(), checked(parameters))
+            self.own_queue.add(translated(sql).encode(), checked(parameters))
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
@@ -140,11 +142,11 @@ class PostgresStore(ServerDatabase):
     def atomic(self) -> Iterator[Database]:
         """Open a transaction, or a nested one within the current transaction; if it fails, all of it is undone."""
         if self.own_connection is None:
-            with self._transaction("BEGIN"):
+            with self._transaction(BEGIN):
                 yield self
             return
-        batch = self.own_batch
-        with self.explain_errors(), batch.nested() if batch else self.own_connection.transaction():
+        queue = self.own_queue
+        with self.explain_errors(), queue.nested() if queue else self.own_connection.transaction():
             yield self
 
     def others(self) -> int:
@@ -214,19 +216,19 @@ class PostgresStore(ServerDatabase):
         return raw
 
     @property
-    def own_batch(self) -> shared_writing.Batch | None:
+    def own_queue(self) -> shared_writing.StatementQueue | None:
         """The statements that wait in this thread's transaction of `sharing`; None outside one."""
-        batch: shared_writing.Batch | None = getattr(self._own, "batch", None)
-        return batch
+        queue: shared_writing.StatementQueue | None = getattr(self._own, "queue", None)
+        return queue
 
     @contextmanager
-    def uses(self, raw: Raw, batch: shared_writing.Batch | None = None) -> Iterator[None]:
+    def uses(self, raw: Raw, queue: shared_writing.StatementQueue | None = None) -> Iterator[None]:
         """Let this thread run all its statements over one connection, as one transaction."""
-        self._own.connection, self._own.batch = raw, batch
+        self._own.connection, self._own.queue = raw, queue
         try:
             yield
         finally:
-            self._own.connection = self._own.batch = None
+            self._own.connection = self._own.queue = None
 
     @contextmanager
     def lent(self) -> Iterator[Raw]:
@@ -287,7 +289,7 @@ class PostgresStore(ServerDatabase):
         A row that violates a constraint raises `sqlite3.IntegrityError` as in SQLite, so callers need not know the
         engine.
         """
-        begins_again = shared_writing.OVERTAKEN if self.own_batch else ()
+        begins_again = shared_writing.OVERTAKEN if self.own_queue else ()
         try:
             yield
         except begins_again:
@@ -363,16 +365,16 @@ class PostgresConnection:
         translation = translated(statement).encode()
         checked(parameters)
         with self._store.explain_errors():
-            if batch := self._store.own_batch:
-                return batch.send(translation, parameters)
+            if queue := self._store.own_queue:
+                return queue.send(translation, parameters)
             return self._store.run(lambda raw: cursor_for(raw, parameters).execute(translation, parameters))
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Cursor:
         """Run one statement once for each set of parameters; `rowcount` is the total of all."""
         translation, many = translated(statement).encode(), [*map(checked, parameters)]
         with self._store.explain_errors(), self._store.one() as raw:
-            if batch := self._store.own_batch:
-                batch.flush()
+            if queue := self._store.own_queue:
+                queue.flush()
             cursor = raw.cursor()
             cursor.executemany(translation, many)
             return cursor

@@ -9,7 +9,7 @@ the first SELECTs are one round trip, and so are all changes with the COMMIT.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -26,10 +26,7 @@ T = TypeVar("T")
 MOST_TRIES = 10
 """How often a transaction is tried that the server ends for the sake of another one."""
 BEGIN = b"BEGIN"
-BEGIN_READING = b"BEGIN READ ONLY"
-# Plans that hold for all values: the planner would else plan each of these statements again, for longer than it runs.
-PLANS = b"SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"
-SHARE = PLANS + b", pg_advisory_xact_lock_shared(%s)"
+SHARE = b"SELECT pg_advisory_xact_lock_shared(%s)"
 # The rows are sorted before the outer SELECT takes a lock for each.
 TAKE = (
     b"SELECT pg_advisory_xact_lock(kind::int, id::int) FROM "
@@ -39,7 +36,7 @@ OVERTAKEN = (DeadlockDetected, SerializationFailure, UniqueViolation)
 """What the server says to a transaction that another one has overtaken. It has changed nothing."""
 
 
-class Batch:
+class StatementQueue:
     """Statements that wait to be sent together over one connection."""
 
     def __init__(self, raw: Raw) -> None:
@@ -99,13 +96,13 @@ class Server(Database, Protocol):
     most_connections: int
 
     @property
-    def own_batch(self) -> Batch | None:
+    def own_queue(self) -> StatementQueue | None:
         """The statements that wait in this thread's transaction; None outside one."""
 
     def lent(self) -> AbstractContextManager[Raw]:
         """Provide a free connection, which may turn out to be broken."""
 
-    def uses(self, raw: Raw, batch: Batch, /) -> AbstractContextManager[None]:
+    def uses(self, raw: Raw, queue: StatementQueue, /) -> AbstractContextManager[None]:
         """Let this thread run all its statements over one connection, as one transaction."""
 
     def run(self, ask: Callable[[Raw], T], /) -> T:
@@ -120,11 +117,11 @@ def share(store: Server, writer: int, locks: Sequence[Lock], act: Callable[[Data
     """
     tries, lost = MOST_TRIES, 0
     while True:
-        batch = None
+        queue = None
         try:
             with store.lent() as raw:
-                batch = _begun(raw, writer, locks)
-                return _run(store, batch, act)
+                queue = _begun(raw, writer, locks)
+                return _run(store, queue, act)
         except OVERTAKEN:
             store.overtaken += 1
             tries -= 1
@@ -132,27 +129,27 @@ def share(store: Server, writer: int, locks: Sequence[Lock], act: Callable[[Data
                 raise
         except psycopg.OperationalError:
             lost += 1
-            if batch is None or batch.answered or not batch.raw.closed or lost > store.most_connections:
+            if queue is None or queue.answered or not queue.raw.closed or lost > store.most_connections:
                 raise
 
 
-def _begun(raw: Raw, writer: int, locks: Sequence[Lock]) -> Batch:
-    batch = Batch(raw)
-    batch.add(BEGIN)
-    batch.add(SHARE, [writer])
+def _begun(raw: Raw, writer: int, locks: Sequence[Lock]) -> StatementQueue:
+    queue = StatementQueue(raw)
+    queue.add(BEGIN)
+    queue.add(SHARE, [writer])
     kinds, ids = zip(*((lock.kind, number) for lock in locks for number in lock.ids), strict=True)
-    batch.add(TAKE, [[*kinds], [*ids]])
-    return batch
+    queue.add(TAKE, [[*kinds], [*ids]])
+    return queue
 
 
-def _run(store: Server, batch: Batch, act: Callable[[Database], T]) -> T:
-    raw = batch.raw
-    with store.uses(raw, batch):
+def _run(store: Server, queue: StatementQueue, act: Callable[[Database], T]) -> T:
+    raw = queue.raw
+    with store.uses(raw, queue):
         try:
             result = act(store)
-            if not batch.answered:  # a connection lost from here on may have changed something
-                batch.flush()
-            batch.send(b"COMMIT")
+            if not queue.answered:  # a connection lost from here on may have changed something
+                queue.flush()
+            queue.send(b"COMMIT")
         finally:
             if not raw.closed and raw.info.transaction_status is not TransactionStatus.IDLE:
                 raw.execute("ROLLBACK")
@@ -160,28 +157,23 @@ def _run(store: Server, batch: Batch, act: Callable[[Database], T]) -> T:
 
 
 def fetch_together(store: Server, selects: Sequence[Select[Any]]) -> None:
-    """Fetch the rows of several SELECTs by one statement; outside a transaction, in one of its own."""
+    """Fetch the rows of several SELECTs by one statement."""
     statement, names = joined(tuple(select.sql for select in selects))
     parameters = [selects[number].parameters[name] for number, name in names]
     checked(parameters)
-    rows = store.run(lambda raw: _fetched(store.own_batch, raw, statement, parameters))
+    rows = store.run(lambda raw: _fetched(store.own_queue, raw, statement, parameters))
     for select, text in zip(selects, rows, strict=True):
         select.take(msgspec.json.decode(text))
 
 
-def _fetched(batch: Batch | None, raw: Raw, statement: bytes, parameters: Parameters) -> Sequence[str]:
+def _fetched(queue: StatementQueue | None, raw: Raw, statement: bytes, parameters: Parameters) -> Sequence[str]:
     cursor = RawCursor(raw, row_factory=tuple_row)
-    alone = batch is None and raw.info.transaction_status is TransactionStatus.IDLE
-    with raw.pipeline() if alone or batch else nullcontext():
-        if alone:
-            raw.execute(BEGIN_READING)
-            raw.execute(PLANS)
-        if batch:
-            batch.start()
+    if queue is None:
         cursor.execute(statement, parameters)
-        if alone:
-            raw.execute(b"COMMIT")
-    if batch:
-        batch.answered = True
+    else:
+        with raw.pipeline():
+            queue.start()
+            cursor.execute(statement, parameters)
+        queue.answered = True
     row: Sequence[str] = cursor.fetchall()[0]
     return row

@@ -154,7 +154,7 @@ def stepper(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stepp
             watcher = opened.enter_context(psycopg.connect(store.address, autocommit=True))
             made = Stepper(lambda: int(watcher.execute(BLOCKED).fetchall()[0][0]))
             places = [
-                (shared_writing.Batch, "flush"),
+                (shared_writing.StatementQueue, "flush"),
                 (shared_writing, "fetch_together"),
                 (PostgresConnection, "execute"),
             ]

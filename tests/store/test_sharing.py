@@ -48,7 +48,7 @@ def test_a_deadlock_is_counted_and_noticed_by_nobody(judging: Judging, store: Po
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(add, (first, second), (second, first)))
-    assert store.overtaken == 1
+    assert store.overtaken >= 1  # the one that begins again may lose once more
     rows = store.conn.execute("SELECT next_at FROM gold_rhythm").fetchall()
     assert [row[0] for row in rows] == [2, 2]
 

@@ -350,7 +350,7 @@ def _fill_once(
         gold.offer(db, person, settings.result, gold_at.result, facts.claims.result)
         facts = filling.DeskFacts(person, refill, now=now, lease_s=project.lease_s)
         fetch(db, *facts.selects)
-    return facts.fill(db, project.secret, shown=shown)
+    return facts.fill(db, project.secret, gold=settings.result.on, shown=shown)
 
 
 def _before_work(

@@ -132,12 +132,13 @@ class DeskFacts:
             and self.place.assignment.result == self._refill.assignment
         )
 
-    def fill(self, db: Database, secret: bytes, *, shown: PairKey | None) -> "Filled":
+    def fill(self, db: Database, secret: bytes, *, gold: bool, shown: PairKey | None) -> "Filled":
         """Extend an annotator's reservations, and reserve pairs of one batch until they hold `QUEUE_LENGTH` (7).
 
         Args:
             db: the project's database, in the transaction that read these facts and checked that the person may work.
             secret: the campaign's secret, from which each annotator's order of pairs is derived.
+            gold: whether gold questions (hidden pairs with known grades) are mixed in.
             shown: the pair whose clip is on this person's screen.
         """
         me, now, held = self._me, self._now, self._held.result
@@ -153,7 +154,7 @@ class DeskFacts:
         if missing and self._free is not None:
             taken = order(self._free.result, me, secret)[:missing]
         if taken:
-            seats.claim_all(db, me, taken, self.claims.result, now=now, until=self._until)
+            seats.claim_all(db, me, taken, self.claims.result, gold=gold, now=now, until=self._until)
         if shown is not None:
             seats.mark_shown(db, me, shown, now=now)
         batches = {item.batch_id for item in held} | ({self._refill.batch} if taken and self._refill.batch else set())

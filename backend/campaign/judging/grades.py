@@ -256,7 +256,7 @@ def _earlier_grade(db: Database, person: Annotator, pair: PairRow, *, now: float
     Raises:
         PairLocked: they may no longer change it.
     """
-    correction = Correction(person, pair.pair_id, now=now)
+    correction = GradeCorrection(person, pair.pair_id, now=now)
     fetch(db, *correction.selects)
     if why := correction.refusal:
         raise PairLocked(why)
@@ -288,7 +288,7 @@ def tidy(note: str) -> str:
     return typed_text.tidy(note)[:LONGEST_NOTE].strip()
 
 
-class Correction:
+class GradeCorrection:
     """Whether a person may change their grade of a pair, as SELECTs to be fetched together.
 
     Grades of an earlier campaign or an exam can never be changed. Other grades can be changed while the pair needs
@@ -362,7 +362,7 @@ class LastGrade:
         """Prepare the SELECTs; those of the progress in batches that are fetched anyway are in `progress`."""
         me = person.annotator_id
         self._pair, self._grade = pair, grade
-        self._correction = Correction(person, pair.pair_id, now=now)
+        self._correction = GradeCorrection(person, pair.pair_id, now=now)
         self._note = judgements.note_select(pair.pair_id, me)
         shared = progress.get(pair.batch_id)
         self._progress = shared or assignments.progress_select(me, pair.batch_id, now=now)

@@ -243,13 +243,15 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
     return any(db.conn.execute(statement, values).rowcount == 1 for statement in _CLAIM)
 
 
-def claim_all(db: Database, me: AnnotatorId, pairs: Sequence[PairId], before: int, *, now: float, until: float) -> None:
+def claim_all(
+    db: Database, me: AnnotatorId, pairs: Sequence[PairId], before: int, *, gold: bool, now: float, until: float
+) -> None:
     """Reserve these pairs for an annotator, as `claim` does, and record the pairs that they got in the event log.
 
-    `before` is the number of their last claim; see `claims_select`.
+    `before` is the number of their last claim; see `claims_select`. With `gold`, gold questions may be among the pairs.
     """
     for pair_id in pairs:
-        for statement in _CLAIM:
+        for statement in _CLAIM if gold else _CLAIM[:1]:
             run_later(db, statement, {"me": me, "pair": pair_id, "now": now, "until": until})
     run_later(
         db,
