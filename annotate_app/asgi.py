@@ -70,7 +70,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Prepare the server before its first request, and stop its background workers after the last request."""
     oidc.warn_if_incomplete()
     guard.shorten_download_errors()
-    monitoring.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
+    monitoring.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos}, auth.project)
     clips.start()
     disable_send_delay()
     limit_messages(LARGEST_MESSAGE_BYTES)

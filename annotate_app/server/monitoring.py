@@ -64,6 +64,11 @@ class Counts:
             registry=registry,
         )
         self._queue = Gauge("reelrank_clip_queue", "Clips that wait to be cut.", ["cutter", "order"], registry=registry)
+        self._overtaken = Gauge(
+            "reelrank_transactions_overtaken",
+            "Transactions that the database server ended for another one's sake; each began again.",
+            registry=registry,
+        )
 
     def exchanged(self, seconds: float, grades: Collection[GradeEvent], receipts: Sequence[Receipt]) -> None:
         """Record a request in which a browser sent grades: the time to answer it, and whether each grade was saved.
@@ -81,8 +86,9 @@ class Counts:
         """Record how many seconds somebody waited for a clip, whether or not they got it."""
         self._wait.observe(seconds)
 
-    def watch(self, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
-        """Report the queue lengths of these clip workers, by name, whenever Prometheus asks."""
+    def watch(self, cutters: Mapping[str, ClipWorker[ClipJob]], project: Callable[[], Project]) -> None:
+        """Report the queue lengths of these clip workers, by name, and the database whenever Prometheus asks."""
+        self._overtaken.set_function(lambda: project().store.overtaken)
         for name, cutter in cutters.items():
             for number, order in enumerate(("urgent", "later")):
                 self._queue.labels(name, order).set_function(partial(_queued, cutter, number))
@@ -96,8 +102,10 @@ counts: Counts | None = None
 """The counters of this process; None if monitoring is off."""
 
 
-def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
+def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]], project: Callable[[], Project]) -> None:
     """Start counting, and serve the metrics at the address `HOST:PORT`. If the address is empty, do nothing.
+
+    `project` returns the open project.
 
     Raises:
         OSError: the server cannot listen at this address.
@@ -111,7 +119,7 @@ def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
     new_counts = Counts(registry)
-    new_counts.watch(cutters)
+    new_counts.watch(cutters, project)
     host, port = place_of(address)
     start_http_server(port, host, registry)
     counts = new_counts

@@ -1,18 +1,24 @@
 """Open a project's database, in SQLite or PostgreSQL, and write to it in transactions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from backend.core.errors import NotAllowed, StoreUnavailable
 from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.engine import Database as Database
+from backend.store.engine import Lock as Lock
+from backend.store.engine import Select as Select
+from backend.store.engine import ServerDatabase
+from backend.store.engine import fetch as fetch
+from backend.store.engine import fetch_one as fetch_one
 from backend.store.files import ensure_secret, read_secret
 from backend.store.schema import migrations
 
+T = TypeVar("T")
 _may_write: ContextVar[bool] = ContextVar("may_write", default=True)
 
 
@@ -22,6 +28,10 @@ class Store(Protocol):
     @property
     def db(self) -> Database:
         """The object through which this thread runs SQL statements."""
+
+    @property
+    def overtaken(self) -> int:
+        """How often this process began a transaction of `sharing` again, because another one had overtaken it."""
 
     @property
     def schema_level(self) -> str:
@@ -61,6 +71,9 @@ class Store(Protocol):
 
     def writing(self) -> AbstractContextManager[Database]:
         """Open a transaction for all writes of one action. Other modules call the function `writing` instead."""
+
+    def sharing(self, locks: Sequence[Lock], act: Callable[[Database], T]) -> T:
+        """Run `act` in a transaction that locks only what it touches. Other modules call the function `sharing`."""
 
     def reading(self) -> AbstractContextManager[Database]:
         """Open a transaction in which all reads see the same state. Other modules call the function `reading`."""
@@ -126,9 +139,28 @@ def writing(store: Store) -> AbstractContextManager[Database]:
         NotAllowed: the caller may only read (see `reading_only`).
         StoreUnavailable: the disk is full or read-only, or another program holds the lock; nothing was written.
     """
+    _require_writing()
+    return store.writing()
+
+
+def sharing(store: Store, locks: Sequence[Lock], act: Callable[[Database], T]) -> T:
+    """Return the result of `act`, which gets the database in a transaction that locks only what it touches.
+
+    In a PostgreSQL database, transactions with other locks run at the same time, but never beside one of `writing`. If
+    the server ends one for the sake of another (a deadlock, or a row that both want to add), `act` runs again from the
+    beginning. So it changes nothing but the database. In a file this is a transaction of `writing`.
+
+    Raises:
+        NotAllowed: the caller may only read (see `reading_only`).
+        StoreUnavailable: as for `writing`; nothing was written.
+    """
+    _require_writing()
+    return store.sharing(locks, act)
+
+
+def _require_writing() -> None:
     if not _may_write.get():
         raise NotAllowed(said("this token may only read: use one that may also act"))
-    return store.writing()
 
 
 @contextmanager
@@ -147,6 +179,15 @@ def reading_only() -> Iterator[None]:
 def reading(store: Store) -> AbstractContextManager[Database]:
     """Open a transaction in which all reads see the same state of the database."""
     return store.reading()
+
+
+def look(store: Store, *selects: Select[Any]) -> None:
+    """Fetch the rows of several SELECTs about one state of the database, in one round trip to a database server."""
+    if isinstance(store.db, ServerDatabase):
+        fetch(store.db, *selects)
+    else:
+        with store.reading() as db:
+            fetch(db, *selects)
 
 
 def has_our_schema(store: Store) -> bool:

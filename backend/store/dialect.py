@@ -16,9 +16,10 @@ and by name.
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from psycopg import ClientCursor
@@ -46,6 +47,32 @@ def translated(sql: str) -> str:
     'INSERT INTO seat (pair_id, seat_no) VALUES (%(pair)s, 3) ON CONFLICT DO NOTHING'
     """
     return written(parse_one(sql, read="sqlite"))
+
+
+@lru_cache(maxsize=1024)
+def joined(statements: tuple[str, ...]) -> tuple[bytes, tuple[tuple[int, str], ...]]:
+    """Return one PostgreSQL statement for several SELECTs of SQLite, whose row has a JSON list of the rows of each.
+
+    Returns:
+        The statement, with `$1`, `$2` ... for its parameters, which psycopg need not look for in a long text. Then, for
+        each of these, to which SELECT it belongs, from 0, and its name there.
+
+    >>> joined(("SELECT 1", "SELECT kind FROM exam WHERE exam_id = :exam"))  # doctest: +NORMALIZE_WHITESPACE
+    (b"SELECT (SELECT coalesce(json_agg(json_build_array(c0)), '[]') FROM (SELECT 1) AS t (c0)),
+              (SELECT coalesce(json_agg(json_build_array(c0)), '[]')
+               FROM (SELECT kind FROM exam WHERE exam_id = $1) AS t (c0))", ((1, 'exam'),))
+    """
+    lists, places = [], dict[tuple[int, str], int]()
+    for number, sql in enumerate(statements):
+
+        def numbered(name: re.Match[str], number: int = number) -> str:
+            return f"${places.setdefault((number, name[1]), len(places) + 1)}"
+
+        columns = cast(exp.Query, parse_one(sql, read="sqlite")).selects
+        names = ", ".join(f"c{place}" for place in range(len(columns)))
+        one = re.sub(r"%\((\w+)\)s", numbered, translated(sql)).replace("%%", "%")
+        lists.append(f"(SELECT coalesce(json_agg(json_build_array({names})), '[]') FROM ({one}) AS t ({names}))")
+    return f"SELECT {', '.join(lists)}".encode(), tuple(places)
 
 
 def written(tree: exp.Expr) -> str:
@@ -282,8 +309,13 @@ def configure(raw: Raw) -> None:
     raw.adapters.register_loader("numeric", _NumberFromDecimal)
     raw.adapters.register_loader("json", TextLoader)  # callers decode JSON themselves, as with SQLite
     zone = os.environ.get("TZ") or _zone()
-    # Without JIT: as long as the planner has no statistics, compiling a statement of 1 ms can take a second.
-    raw.execute("SELECT set_config('TimeZone', %s, false), set_config('jit', 'off', false)", [zone])
+    # Without JIT: as long as the planner has no statistics, compiling a statement of 1 ms can take a second. With plans
+    # that hold for all values: it takes longer to plan what each key press asks than to run it.
+    raw.execute(
+        "SELECT set_config('TimeZone', %s, false), set_config('jit', 'off', false), "
+        "set_config('plan_cache_mode', 'force_generic_plan', false)",
+        [zone],
+    )
 
 
 def _zone() -> str:

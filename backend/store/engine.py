@@ -7,11 +7,11 @@ that it is always loaded the same way.
 
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.abc import MetaPathFinder
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from backend.core.errors import TextRefused
 from backend.core.typed_text import is_storable
@@ -90,6 +90,92 @@ class Database(Protocol):
 
     def atomic(self) -> AbstractContextManager[Any]:
         """Open a transaction, or a nested one within the current transaction; if it fails, all of it is undone."""
+
+
+T = TypeVar("T")
+
+
+class Select(Generic[T]):
+    """A SELECT to be fetched together with others, for which a database server needs only one round trip."""
+
+    def __init__(self, sql: str, parameters: Mapping[str, Any], read: Callable[[list[Any]], T]) -> None:
+        """Prepare a SELECT.
+
+        Args:
+            sql: the statement, with parameters by name and its columns written out. PostgreSQL may return the fraction
+                `8.0` as the whole number `8`.
+            parameters: its values, none of them None: PostgreSQL would plan the statement anew each time.
+            read: makes the result from the rows, which are read by index.
+        """
+        self.sql, self.parameters, self._read = sql, parameters, read
+        self._rows: list[Any] | None = None
+
+    def take(self, rows: list[Any]) -> None:
+        """Store the rows that the database returned."""
+        self._rows = rows
+
+    @property
+    def result(self) -> T:
+        """What the rows say.
+
+        Raises:
+            ValueError: they were not fetched.
+        """
+        if self._rows is None:
+            raise ValueError(f"not fetched yet: {self.sql}")
+        return self._read(self._rows)
+
+
+class ServerDatabase:
+    """A database in another process, where each round trip costs time."""
+
+    def fetch_together(self, selects: Sequence[Select[Any]]) -> None:
+        """Fetch the rows of several SELECTs in one round trip."""
+        raise NotImplementedError
+
+    def run_later(self, sql: str, parameters: Parameters) -> None:
+        """Run a statement together with the next one whose result is needed."""
+        raise NotImplementedError
+
+
+def fetch(db: Database, *selects: Select[Any]) -> None:
+    """Fetch the rows of several SELECTs, so that each has its result.
+
+    On a database server all of them see the same state.
+    """
+    if len(selects) > 1 and isinstance(db, ServerDatabase):
+        db.fetch_together(selects)
+        return
+    for select in selects:
+        select.take(db.conn.execute(select.sql, select.parameters).fetchall())
+
+
+def fetch_one(db: Database, select: Select[T]) -> T:
+    """Run one SELECT, and return its result."""
+    fetch(db, select)
+    return select.result
+
+
+def run_later(db: Database, sql: str, parameters: Parameters) -> None:
+    """Run a statement whose result nobody reads, before the next one and before the transaction ends.
+
+    In a transaction that `sharing` opens on a database server, it is sent with the next statement, so that it costs no
+    round trip of its own. An error then comes from that next statement.
+    """
+    if isinstance(db, ServerDatabase):
+        db.run_later(sql, parameters)
+    else:
+        db.conn.execute(sql, parameters)
+
+
+class Lock(NamedTuple):
+    """What a transaction locks for itself: the things of one kind with these ids, in ascending order.
+
+    Kinds are numbered from 1. A transaction takes its locks in the order of their kinds, and takes none later.
+    """
+
+    kind: int
+    ids: frozenset[int]
 
 
 def checked(parameters: Parameters) -> Parameters:

@@ -12,7 +12,7 @@ from backend.core.events import Event
 from backend.core.ids import AnnotatorId
 from backend.core.messages import as_text
 from backend.core.typed_text import has_nul_escape
-from backend.store.engine import Database, checked
+from backend.store.engine import Database, checked, run_later
 
 
 def record(
@@ -40,7 +40,8 @@ def record(
     text = msgspec.json.encode(payload or {}, enc_hook=as_text).decode()
     if has_nul_escape(text):
         checked(["\0"])
-    db.conn.execute(
+    run_later(
+        db,
         "INSERT INTO event (at, actor, kind, subject, payload) VALUES (?, ?, ?, ?, ?)",
         [at, actor, event.kind, subject, text],
     )
@@ -57,6 +58,24 @@ def note(db: Database, event: Event, by: _Actor, subject: str, /, *, now: float,
     `by` is a person or the operator, and `subject` what the event is about, such as `pair:12`. See `record` for errors.
     """
     record(db, event, at=now, actor=by.annotator_id, subject=subject, payload=payload)
+
+
+RECENT_IDS = 1_000
+
+
+def newest(table: str, number: str) -> str:
+    """Return SQL for a text that changes whenever rows are added to a table, whose ids `number` rise.
+
+    Transactions that run at the same time may end in another order than that of their ids. So the highest id is not
+    enough: the number of rows among the last 1,000 ids tells when one of these arrives late.
+
+    >>> newest("event", "event_id").startswith("(SELECT coalesce(max(event_id), 0) || '.' || count(*) FROM event WHERE")
+    True
+    """
+    return (
+        f"(SELECT coalesce(max({number}), 0) || '.' || count(*) FROM {table} WHERE {number} > "
+        f"(SELECT coalesce(max({number}), 0) - {RECENT_IDS} FROM {table}))"
+    )
 
 
 def asked(**arguments: object) -> str:

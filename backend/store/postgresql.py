@@ -1,17 +1,18 @@
 """Keep a project's database in PostgreSQL, for a campaign that several machines serve.
 
 It accepts the same statements as SQLite (see `dialect`) and returns the same values: numbers for truth values, and rows
-that are read by index and by name. As with SQLite, one transaction writes at a time, whatever the number of servers.
-Each such transaction holds an advisory lock of the database until it ends.
+that are read by index and by name. As with SQLite, one transaction of `writing` writes at a time, whatever the number
+of servers: it holds an advisory lock of the database until it ends. Those of `sharing` hold the same lock in shared
+mode, and lock what they touch (see `shared_writing`).
 """
 
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import psycopg
@@ -22,11 +23,11 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from backend.core.errors import InputError, StoreUnavailable
 from backend.core.messages import said
-from backend.store import sqlite, upgrade_lock
+from backend.store import shared_writing, sqlite, upgrade_lock
 from backend.store.address import dump, hide_password
 from backend.store.definitions import dangling, differences, parts, table_names
 from backend.store.dialect import Raw, configure, cursor_for, named_rows, translated
-from backend.store.engine import Cursor, Database, Parameters, checked
+from backend.store.engine import Cursor, Database, Lock, Parameters, Select, ServerDatabase, checked
 
 WRITER = 0x5265656C
 """The key of the advisory lock that every writer takes."""
@@ -41,15 +42,19 @@ OTHERS = """
 """
 RETRY_S = 1.0
 """For how many seconds at most a pool keeps trying to connect before it gives up (see `_again`)."""
-BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITER})"
+# What leads and commands ask may need another plan for other values; see `configure` for all else.
+BEGIN = "BEGIN; SET LOCAL plan_cache_mode = auto"
+BEGIN_WRITING = f"{BEGIN}; SELECT pg_advisory_xact_lock({WRITER})"
 # Writers stay at read committed: a snapshot from before the lock would miss what the previous writer wrote.
-BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = auto"
 Answer = TypeVar("Answer")
 LEVEL = "SELECT name FROM _sqlite_migrations ORDER BY id"
 
 
-class PostgresStore:
+class PostgresStore(ServerDatabase):
     """The database of one project in PostgreSQL. Threads of this process share its connections."""
+
+    most_connections = CONNECTIONS
 
     def __init__(self, address: str) -> None:
         """Prepare a store for the PostgreSQL database at an address; no connection is made yet.
@@ -72,6 +77,8 @@ class PostgresStore:
         self.opened_with = ""
         """The newest migration when the project was opened. Connections are refused once the schema is another one."""
         self._checked: WeakSet[Raw] = WeakSet()
+        self.overtaken = 0
+        """How often the server ended a transaction of `sharing` for the sake of another one; it was tried again."""
 
     @property
     def db(self) -> Database:
@@ -106,6 +113,26 @@ class PostgresStore:
         """Open a transaction for all writes of one action; see the function `backend.store.connection.writing`."""
         return self.atomic() if self.own_connection else self._transaction(BEGIN_WRITING)
 
+    def sharing(self, locks: Sequence[Lock], act: Callable[[Database], Answer]) -> Answer:
+        """Return the result of `act` in a transaction; see the function `backend.store.connection.sharing`."""
+        if self.own_connection:
+            with self.atomic() as db:
+                return act(db)
+        with self.explain_errors():
+            return shared_writing.share(self, WRITER, locks, act)
+
+    def fetch_together(self, selects: Sequence[Select[Any]]) -> None:
+        """Fetch the rows of several SELECTs in one round trip."""
+        with self.explain_errors():
+            shared_writing.fetch_together(self, selects)
+
+    def run_later(self, sql: str, parameters: Parameters) -> None:
+        """Run a statement with the next one whose result is needed, or at once outside a transaction of `sharing`."""
+        if self.own_queue is None:
+            self.conn.execute(sql, parameters)
+        else:
+            self.own_queue.add(translated(sql).encode(), checked(parameters))
+
     @contextmanager
     def reading(self) -> Iterator[Database]:
         """Open a transaction in which all reads see the same state of the database."""
@@ -119,10 +146,11 @@ class PostgresStore:
     def atomic(self) -> Iterator[Database]:
         """Open a transaction, or a nested one within the current transaction; if it fails, all of it is undone."""
         if self.own_connection is None:
-            with self._transaction("BEGIN"):
+            with self._transaction(BEGIN):
                 yield self
             return
-        with self.explain_errors(), self.own_connection.transaction():
+        queue = self.own_queue
+        with self.explain_errors(), queue.nested() if queue else self.own_connection.transaction():
             yield self
 
     def others(self) -> int:
@@ -196,6 +224,27 @@ class PostgresStore:
         raw: Raw | None = getattr(self._own, "connection", None)
         return raw
 
+    @property
+    def own_queue(self) -> shared_writing.StatementQueue | None:
+        """The statements that wait in this thread's transaction of `sharing`; None outside one."""
+        queue: shared_writing.StatementQueue | None = getattr(self._own, "queue", None)
+        return queue
+
+    @contextmanager
+    def uses(self, raw: Raw, queue: shared_writing.StatementQueue | None = None) -> Iterator[None]:
+        """Let this thread run all its statements over one connection, as one transaction."""
+        self._own.connection, self._own.queue = raw, queue
+        try:
+            yield
+        finally:
+            self._own.connection = self._own.queue = None
+
+    @contextmanager
+    def lent(self) -> Iterator[Raw]:
+        """Provide a free connection, which may turn out to be broken."""
+        with self._lent(lambda _: None) as (raw, _):
+            yield raw
+
     def run(self, ask: Callable[[Raw], Answer]) -> Answer:
         """Return the result of `ask`, called with the connection of this thread's transaction, or with any free one.
 
@@ -252,8 +301,11 @@ class PostgresStore:
         A row that violates a constraint raises `sqlite3.IntegrityError` as in SQLite, so callers need not know the
         engine.
         """
+        begins_again = shared_writing.OVERTAKEN if self.own_queue else ()
         try:
             yield
+        except begins_again:
+            raise
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
         except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
@@ -273,12 +325,11 @@ class PostgresStore:
     def _transaction(self, begin: str) -> Iterator[Database]:
         # Not prepared, because several statements in one message cannot be.
         with self.explain_errors(), self._lent(lambda raw: raw.execute(begin.encode(), prepare=False)) as (raw, _):
-            self._own.connection = raw
             try:
-                yield self
-                raw.execute("COMMIT")
+                with self.uses(raw):
+                    yield self
+                    raw.execute("COMMIT")
             finally:
-                self._own.connection = None
                 if not raw.closed and raw.info.transaction_status is not TransactionStatus.IDLE:
                     raw.execute("ROLLBACK")
 
@@ -334,12 +385,16 @@ class PostgresConnection:
         translation = translated(statement).encode()
         checked(parameters)
         with self._store.explain_errors():
+            if queue := self._store.own_queue:
+                return queue.send(translation, parameters)
             return self._store.run(lambda raw: cursor_for(raw, parameters).execute(translation, parameters))
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Cursor:
         """Run one statement once for each set of parameters; `rowcount` is the total of all."""
         translation, many = translated(statement).encode(), [*map(checked, parameters)]
         with self._store.explain_errors(), self._store.one() as raw:
+            if queue := self._store.own_queue:
+                queue.flush()
             cursor = raw.cursor()
             cursor.executemany(translation, many)
             return cursor

@@ -10,19 +10,20 @@ first wait for a lock inside the process, because SQLite makes waiting connectio
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.file_system import make_private_file
 from backend.core.messages import said
-from backend.store.engine import Database, SqliteDatabase, checked
+from backend.store.engine import Database, Lock, SqliteDatabase, checked
 from backend.store.foreign import SchemaObject, require_known, schema_objects, texts_with_nul
 from backend.store.schema import migrations
 
+T = TypeVar("T")
 BUSY_TIMEOUT_S = 30.0
 PRAGMAS = {"foreign_keys": 1, "recursive_triggers": 1, "journal_mode": "wal", "synchronous": 2}
 """The pragmas that every connection sets and checks.
@@ -81,6 +82,11 @@ class SqliteStore:
                 db = self._local.db = _connect(self.path)
         return db
 
+    @property
+    def overtaken(self) -> int:
+        """Always 0: one transaction writes at a time."""
+        return 0
+
     def close(self) -> None:
         """Close this thread's connection."""
         db: SqliteDatabase | None = getattr(self._local, "db", None)
@@ -130,6 +136,11 @@ class SqliteStore:
             name=part.name,
             path=self.path,
         )
+
+    def sharing(self, locks: Sequence[Lock], act: Callable[[Database], T]) -> T:
+        """Return the result of `act` in a transaction of `writing`: a file has one lock, for all of it."""
+        with self.writing() as db:
+            return act(db)
 
     @contextmanager
     def writing(self) -> Iterator[Database]:

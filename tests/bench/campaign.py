@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from backend.campaign.judging.grades import rebuild_verdicts
+from backend.campaign.judging.verdicts import rebuild_verdicts
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.release.earlier.model import JudgementsReport

@@ -19,7 +19,7 @@ from annotate_app.server import job_functions, jobs
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import grades, queue
+from backend.campaign.judging import queue, verdicts
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.progress.inbox import waits
 from backend.campaign.monitoring.progress.progress import progress, stuck, work_version
@@ -222,7 +222,7 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
         ["whether anything has changed", timed(lambda: work_version(project, OPERATOR))],
         ["the lead's queries", timed(lambda: list_queries(project, OPERATOR))],
         ["the lead's disagreements", timed(lambda: disagreements(project))],
-        ["consensus made anew", timed(lambda: grades.rebuild_verdicts(project.store))],
+        ["consensus made anew", timed(lambda: verdicts.rebuild_verdicts(project.store))],
         ["backup", timed(lambda: backup(project, tmp_path / "backup.db"))],
         ["doctor", timed(lambda: doctor(project, now=NOW))],
     ]

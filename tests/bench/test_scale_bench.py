@@ -11,7 +11,7 @@ import pytest
 
 from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import grades
+from backend.campaign.judging import verdicts
 from backend.campaign.monitoring.progress.inbox import waits
 from backend.campaign.monitoring.progress.progress import progress, stuck
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
@@ -82,7 +82,7 @@ def test_a_campaign_several_times_as_large(tmp_path: Path, settled_folder: Path)
         ("a page of the lead's queries", lambda project: find_queries(project, OPERATOR, QueryFilter())),
         ("what leads decide", lambda project: review_counts(project, OPERATOR)),
         ("agreement board, figures alone", lambda project: agreement_board(project, OPERATOR, resamples=0)),
-        ("consensus made anew", lambda project: grades.rebuild_verdicts(project.store)),
+        ("consensus made anew", lambda project: verdicts.rebuild_verdicts(project.store)),
         ("backup", lambda project: backup(project, project.folder / "backup.db")),
         ("doctor", lambda project: doctor(project, now=NOW)),
         ("release", lambda project: export_release(project, OPERATOR, project.folder / "out", now=NOW)),

@@ -135,6 +135,7 @@ def test_prometheus_is_told_at_an_address_of_its_own(server: AppServer, metrics:
     assert after["reelrank_exchange_seconds_count"] - before["reelrank_exchange_seconds_count"] == 2
     assert after["reelrank_clip_wait_seconds_count"] - before["reelrank_clip_wait_seconds_count"] in (0, 1)
     assert after['reelrank_clip_queue{cutter="clips",order="urgent"}'] == 0
+    assert after["reelrank_transactions_overtaken"] == 0
     assert ana.client.get(f"{server.url}/metrics").status_code == 404
     assert httpx.get(f"{server.url}/metrics").status_code in (303, 404)
 

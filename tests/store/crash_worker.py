@@ -59,8 +59,8 @@ connection.writing = _watched_writing  # before anything else takes it from ther
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.database import backup
 from backend.campaign.judging import queue
-from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
+from backend.campaign.judging.verdicts import rebuild_verdicts
 from backend.campaign.nouns import (
     OPERATOR,
     Role,

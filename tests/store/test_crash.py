@@ -72,13 +72,13 @@ def survive(
     kept(project.folder).store.close()
     (folder / "receipts").touch()
     (folder / "attempts").touch()
-    worker = Path(__file__).with_name("crash_worker.py")
+    worker, here = Path(__file__).with_name("crash_worker.py"), Path(__file__).parents[1]
     done = subprocess.run(
         [sys.executable, worker, folder, str(kills), "1", *([cluster.folder] if cluster else [])],
         capture_output=True,
         text=True,
         timeout=300 + 5 * kills,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (here.parent, here)))},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout)

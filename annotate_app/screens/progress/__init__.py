@@ -65,7 +65,7 @@ class _Counted:
         flagged: the annotators with quality flags.
     """
 
-    version: tuple[int, ...]
+    version: tuple[str, ...]
     at: float
     found: WorkProgress
     pairs: dict[str, int]

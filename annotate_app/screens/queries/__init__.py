@@ -79,7 +79,7 @@ def _wanted(project: Project, lead: Person) -> QueryFilter:
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _stuck(_project: Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
+def _stuck(_project: Project, _lead: Person, folder: str, version: tuple[str, ...]) -> frozenset[QueryId]:
     """Return the queries with a pair that the current team cannot finish, cached until the work changes.
 
     They are cached because finding them reads every open pair.

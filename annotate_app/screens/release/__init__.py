@@ -170,7 +170,7 @@ def _start_again_button(job: Job) -> None:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _preview(
-    _project: Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[int, ...]
+    _project: Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[str, ...]
 ) -> ReleaseSelection:
     """Return which queries and pairs a release would contain, cached until the work changes.
 

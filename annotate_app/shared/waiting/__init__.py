@@ -238,14 +238,14 @@ class Counted(NamedTuple):
     """The work that waits for leads, and the pairs that the team cannot finish, as counted at one time.
 
     Attributes:
-        version: numbers that change whenever the work changes, from `progress.work_version`.
+        version: texts that change whenever the work changes, from `progress.work_version`.
         at: time of the count, in seconds since 1970.
         waits: the waiting work.
         stuck: the pairs that the team cannot finish.
         took_s: seconds that counting took.
     """
 
-    version: tuple[int, ...]
+    version: tuple[str, ...]
     at: float
     waits: tuple[Wait, ...]
     stuck: tuple[Stuck, ...]

@@ -11,9 +11,12 @@ window) itself.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from backend.campaign.judging import queue
-from backend.campaign.judging.grades import previous_item, recent_items, record_grade
+from backend.campaign.judging import filling, queue
+from backend.campaign.judging.grades import GradeLook, LastGrade, recent_items, record_grade
+from backend.campaign.judging.locks import locks
 from backend.campaign.judging.model import (
     CORRECTION_S,
     Desk,
@@ -38,7 +41,7 @@ from backend.campaign.setup.people.permissions import annotator_only, signed_in
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, Select, Store, fetch, look, reading, sharing, writing
 
 
 @signed_in
@@ -73,9 +76,18 @@ def exchange(
         StoreUnavailable: the database cannot be written. Send everything without a receipt again.
     """
     require_desk(project, person)
-    receipts = _take_grades(project, person, grades, now=now) + _take_skips(project, person, skipped, now=now)
-    fresh_desk = _desk(project, person, now=now, shown=shown)
-    if _is_elsewhere(project, person, window, takes=takes, now=now):
+    store, holder = project.store, assignments.window_select(person.annotator_id)
+    looked = None
+    if isinstance(person, Annotator):
+        looked = _Look(person, grades[0] if grades else None)
+        look(store, *looked.selects)
+    receipts = _take_grades(project, person, grades, now=now, looked=looked)
+    receipts += _take_skips(project, person, skipped, now=now)
+    fresh_desk = _desk(project, person, now=now, shown=shown, looked=looked, also=[holder])
+    if takes and window and holder.result != window:
+        with writing(store) as db:
+            assignments.take_desk(db, person.annotator_id, window, at=now)
+    elif window and not takes and holder.result not in (None, window):
         fresh_desk = replace(fresh_desk, elsewhere=True)
     return receipts, fresh_desk
 
@@ -126,8 +138,10 @@ def shown(project: Project, person: Lead | Annotator, pair: PairKey, *, now: flo
     """
     require_desk(project, person)
     if isinstance(person, Annotator):
-        with writing(project.store) as db:
-            seats.mark_shown(db, person.annotator_id, pair, now=now)
+        me, store = person.annotator_id, project.store
+        found = judgements.pair_by_key(store.db, pair)
+        if found is not None:
+            sharing(store, locks(me, [found.batch_id]), lambda db: seats.mark_shown(db, me, pair, now=now))
 
 
 @signed_in
@@ -167,7 +181,8 @@ def recent_grades(project: Project, annotator: Annotator, *, now: float) -> list
     The list is empty while they may not grade: during a pause, an exam, or with a guideline to read.
     """
     with reading(project.store) as db:
-        if _before_work(project, db, annotator, now=now) is not None:
+        gate = assignments.gate(db, annotator.annotator_id)
+        if _before_work(project, db, annotator, gate, now=now) is not None:
             return []
         return recent_items(project.store, annotator, now=now)
 
@@ -190,20 +205,47 @@ def require_desk(project: Project, person: Lead | Annotator) -> None:
         permissions.require_annotator(project.store, person)
 
 
+class _Look:
+    """What is read of an annotator's exchange before anything is locked, in one round trip."""
+
+    def __init__(self, person: Annotator, first: GradeEvent | None = None) -> None:
+        self.exam = assignments.exam_select()
+        self.place = filling.Place(person.annotator_id)
+        self.gold = project_rows.gold_select()
+        self.grade = GradeLook(person.annotator_id, first.pair) if first is not None else None
+
+    @property
+    def selects(self) -> tuple[Select[Any], ...]:
+        grade = self.grade.selects if self.grade is not None else ()
+        return self.exam, *self.place.selects, self.gold, *grade
+
+
 def _take_grades(
-    project: Project, person: Lead | Annotator, events: Sequence[GradeEvent], *, now: float
+    project: Project,
+    person: Lead | Annotator,
+    events: Sequence[GradeEvent],
+    *,
+    now: float,
+    looked: _Look | None = None,
 ) -> list[Receipt]:
     store = project.store
     if isinstance(person, Lead):
         return [exam.record_key(store, person, event, now=now) for event in events]
-    return [_take_grade(store, person, event, now=now) for event in events]
+    receipts = []
+    for event in events:
+        if looked is None:
+            looked = _Look(person, event)
+            look(store, *looked.selects)
+        receipts.append(_take_grade(store, person, event, looked, now=now))
+        looked = None
+    return receipts
 
 
-def _take_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt:
+def _take_grade(store: Store, person: Annotator, event: GradeEvent, looked: _Look, *, now: float) -> Receipt:
     receipt = exam.record_answer(store, person, event, now=now) if names_item(event.pair) else None
-    if receipt is None and assignments.is_exam_held(store.db):
+    if receipt is None and looked.exam.result:
         receipt = exam.refuse_before_exam(store, person, event, now=now)
-    return receipt or record_grade(store, person, event, now=now)
+    return receipt or record_grade(store, person, event, now=now, looked=looked.grade)
 
 
 def _take_skips(
@@ -215,57 +257,110 @@ def _take_skips(
     return [exam.refuse_skip(store, event) or queue.record_skip(store, person, event, now=now) for event in events]
 
 
-def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:
+def _desk(
+    project: Project,
+    person: Lead | Annotator,
+    *,
+    now: float,
+    shown: PairKey | None = None,
+    looked: _Look | None = None,
+    also: Sequence[Select[Any]] = (),
+) -> Desk[ExamDesk]:
+    """Return what the grading page shows, after the annotator's desk was filled.
+
+    Args:
+        project: the project.
+        person: the user.
+        now: seconds since 1970.
+        shown: the pair whose clip is on the annotator's screen.
+        looked: what was read before, if it was.
+        also: SELECTs whose rows are fetched with the desk.
+    """
     store = project.store
     if isinstance(person, Lead):
+        look(store, *also)
         return exam.key_desk(store, person)
-    with writing(store) as db:  # one transaction, so that a person who is being paused claims no pair
-        before_work = _before_work(project, db, person, now=now)
-        filled = before_work or _work(project, db, person, now=now, shown=shown)
-    with reading(store) as db:  # lets others write again
-        if before_work is None and filled.state is not DeskState.PAUSED:
-            filled = replace(filled, previous=previous_item(store, person, now=now))
-        return replace(
-            filled, replies=judgements.unread_replies(db, person.annotator_id, final_before=now - CORRECTION_S)
-        )
+    filled = _fill(project, person, now=now, shown=shown, looked=looked)
+    replies = judgements.unread_select(person.annotator_id, final_before=now - CORRECTION_S)
+    if isinstance(filled, Desk):
+        look(store, replies, *also)
+        return replace(filled, replies=replies.result)
+    view = filling.DeskView(person, filled, now=now)
+    last, settings = None, project_rows.gold_select()
+    if filled.last is not None:
+        last = LastGrade(person, *filled.last, progress=view.whole_progress, now=now)
+    look(store, *view.selects, *(last.selects if last else ()), settings, replies, *also)
+    fresh_desk = view.desk(store)
+    if settings.result.on:
+        fresh_desk = gold.follow(store, person, fresh_desk, settings.result, now=now)
+    if last is not None and fresh_desk.state is not DeskState.PAUSED:
+        fresh_desk = replace(fresh_desk, previous=last.item)
+    return replace(fresh_desk, replies=replies.result)
 
 
-def _before_work(project: Project, db: Database, annotator: Annotator, *, now: float) -> Desk[ExamDesk] | None:
+def _fill(
+    project: Project, person: Annotator, *, now: float, shown: PairKey | None, looked: _Look | None
+) -> Desk[ExamDesk] | filling.Filled:
+    """Reserve pairs for an annotator who may grade; return what the page shows to one who may not, as for a pause.
+
+    A transaction takes pairs of one batch, which it has locked, and checks whether the person may work.
+    """
+    store, refill = project.store, None
+    while True:
+        if looked is None:
+            looked = _Look(person)
+            look(store, *looked.selects)
+        if refill is None:
+            refill = filling.Refill.at(looked.place)
+        act = partial(_fill_once, project=project, person=person, refill=refill, now=now, shown=shown, looked=looked)
+        filled = sharing(store, locks(person.annotator_id, refill.locks), act)
+        if isinstance(filled, Desk):
+            return filled
+        if filled is None:
+            looked = refill = None
+        elif (following := filling.next_refill(store, person, filled, now=now)) in (None, refill):
+            return filled  # full, or nothing could be had of the same batch a moment ago
+        else:
+            refill, shown = following, None
+
+
+def _fill_once(
+    db: Database,
+    *,
+    project: Project,
+    person: Annotator,
+    refill: filling.Refill,
+    now: float,
+    shown: PairKey | None,
+    looked: _Look,
+) -> Desk[ExamDesk] | filling.Filled | None:
+    """Fill a desk in one transaction; None if what was read before is no longer so."""
+    me = person.annotator_id
+    gate, settings = assignments.gate_select(me), project_rows.gold_select()
+    facts, gold_at = filling.DeskFacts(person, refill, now=now, lease_s=project.lease_s), gold.next_select(me)
+    if looked.gold.result.on:
+        gold.withdraw_seen(db, me)
+    fetch(db, gate, settings, *facts.selects, gold_at)
+    before_work = _before_work(project, db, person, gate.result, now=now)
+    if before_work is not None:
+        return before_work
+    if not facts.fits or settings.result != looked.gold.result:
+        return None
+    if settings.result.on and gold.is_due(gold_at.result, facts.claims.result):
+        gold.offer(db, person, settings.result, gold_at.result, facts.claims.result)
+        facts = filling.DeskFacts(person, refill, now=now, lease_s=project.lease_s)
+        fetch(db, *facts.selects)
+    return facts.fill(db, project.secret, gold=settings.result.on, shown=shown)
+
+
+def _before_work(
+    project: Project, db: Database, annotator: Annotator, gate: assignments.DeskGate, *, now: float
+) -> Desk[ExamDesk] | None:
     """Return what the page shows to an annotator who may not grade pairs now; None if they may.
 
     They may not during a pause, with a guideline to read, or with an exam to take.
     """
-    me = annotator.annotator_id
-    gate = assignments.gate(db, me)
     if gate.paused or to_read(gate.seen, gate.version, tutorial=gate.tutorial) is not None:
         state = DeskState.PAUSED if gate.paused else DeskState.GUIDELINE
-        return Desk(state, (), None, *judgements.counts(db, me, now))
+        return Desk(state, (), None, *judgements.counts(db, annotator.annotator_id, now))
     return exam.desk(project.store, annotator, now=now) if gate.exam else None
-
-
-def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
-    """Return the next pairs for an annotator who may grade.
-
-    Gold questions (hidden pairs with known grades) are mixed in if the campaign uses them. `shown` is the pair whose
-    clip is on the annotator's screen.
-    """
-    settings, lease_s = project_rows.gold(db), project.lease_s
-    if settings.on:
-        gold.offer(project.store, annotator, settings)
-    filled = queue.desk(db, annotator, project.secret, now=now, lease_s=lease_s, shown=shown)
-    return gold.follow(project.store, annotator, filled, settings, now=now) if settings.on else filled
-
-
-def _is_elsewhere(project: Project, person: Lead | Annotator, window: str, *, takes: bool, now: float) -> bool:
-    """Return whether the person now works in another browser window than `window`.
-
-    With `takes`, the person starts to work in `window`, so the answer is False. The windows may be on different
-    computers and connected to different servers. For a window without a name the answer is False.
-    """
-    if not window:
-        return False
-    holder = assignments.window_at_desk(project.store.db, person.annotator_id)
-    if takes and holder != window:
-        with writing(project.store) as db:
-            assignments.take_desk(db, person.annotator_id, window, at=now)
-    return not takes and holder not in (None, window)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import rows as invariants
-from backend.campaign.judging.grades import consensus_rule, expected_verdicts, rebuild_verdicts
 from backend.campaign.judging.rows import pair_status
+from backend.campaign.judging.verdicts import consensus_rule, expected_verdicts, rebuild_verdicts
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import Project
@@ -54,7 +54,7 @@ def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
     """Yield the pairs with more or fewer seats (places for annotators) than their grades need.
 
     A pair needs two seats, four if the first two grades differ too much, and six if a lead re-opened it.
-    `backend.campaign.judging.grades.settle` sets the right number.
+    `backend.campaign.judging.verdicts.settle` sets the right number.
     """
     grades, rule, re_opened = pair_status.grades_by_pair(db), consensus_rule(db), pair_status.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):

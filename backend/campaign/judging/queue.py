@@ -1,34 +1,21 @@
-"""Choose the next pairs for an annotator, and take back pairs that are skipped or cannot be shown.
-
-A seat is a place for one annotator at a pair, reserved for a limited time. The rules of choosing are these. The
-candidates of a query stay together, in groups called batches. Inside a batch, each annotator has an order of their own,
-at random and never by similarity. An annotator begins a new batch only when the current one has nothing left for them.
-Batches with a pair that needs only its last grade come first, and batches in which two others are grading come last.
-Nobody gets a pair twice. People with an assignment get only pairs of its queries, up to its quotas. Like everybody
-else, they also get gold questions (hidden pairs with known grades).
+"""Take back pairs from annotators: those that they skip, leave, or cannot see.
 
 Skipping a pair frees its seat. A skip is never a grade; leads read its reason. The table `skip` also holds the reports
 of broken clips. A moment is blocked by a fault of its file, by a lead, or by the reports of two people, never by one
 annotator. Its pairs are not handed out while it is blocked.
 
-*Reads* batches, pairs, seats, pauses. *Writes* seats, skips, clip faults, events.
+*Reads* pairs, seats, pauses. *Writes* seats, skips, clip faults, events.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 from backend.campaign.judging.model import (
     CLIP_REPORTED,
     CLIP_RESTORED,
     OFFERED_AGAIN,
-    SEATS_CLAIMED,
     SKIPPED,
     SKIPS_LIFTED,
     Assignment,
-    Desk,
-    DeskItem,
-    DeskState,
     LiftedSkips,
     Receipt,
     ReceiptStatus,
@@ -38,144 +25,22 @@ from backend.campaign.judging.model import (
 )
 from backend.campaign.judging.rows import assignments, judgements, pair_status, seats
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.judging.rules import renewal_slack_s
-from backend.campaign.nouns import FIRST_ROUND_SEATS, SEATS_RETURNED, Annotator, Lead, Person
+from backend.campaign.nouns import SEATS_RETURNED, Annotator, Lead, Person
 from backend.campaign.selection.candidates import rows as candidates_rows
-from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.setup.people.permissions import lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import Overtaken, PairLocked
-from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey, keyed_digest
+from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
-
-QUEUE_LENGTH = 7
-"""Pairs on a desk: the one on screen and the next six, whose clips the browser loads ahead."""
-
-
-def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -> list[PairId]:
-    """Sort the pairs of a batch in a fixed order for one annotator, which does not depend on similarity.
-
-    Nobody can compute the order without the campaign's secret. Pairs whose first two grades disagree (lowest free seat
-    above 2) come first.
-
-    Args:
-        pairs: each pair with the number of its lowest free seat (place for an annotator, from 1).
-        me: the annotator.
-        secret: the campaign's secret.
-
-    >>> there = [(PairId(1), 1), (PairId(2), 3), (PairId(3), 2), (PairId(4), 1)]
-    >>> mine = order(there, AnnotatorId(1), b"secret")
-    >>> mine[0], mine == order(there[::-1], AnnotatorId(1), b"secret")
-    (2, True)
-    """
-
-    def place(pair: tuple[PairId, int]) -> tuple[bool, str]:
-        return pair[1] <= max(FIRST_ROUND_SEATS), keyed_digest(secret, "desk", me, pair[0])
-
-    return [pair for pair, _ in sorted(pairs, key=place)]
-
-
-def desk(
-    db: Database, person: Annotator, secret: bytes, *, now: float, lease_s: float, shown: PairKey | None = None
-) -> Desk[Any]:
-    """Return what the grading page shows: up to `QUEUE_LENGTH` (7) pairs reserved for this annotator, and progress.
-
-    Reservations that the annotator has are extended, and new ones are made if pairs are missing.
-
-    Args:
-        db: the project's database, in the transaction that checked that this person may work.
-        person: the annotator.
-        secret: the campaign's secret, from which each annotator's order of pairs is derived.
-        now: seconds since 1970.
-        lease_s: for how many seconds a pair is reserved, before somebody else may get it.
-        shown: the pair whose clip is on this person's screen.
-    """
-    me = person.annotator_id
-    seats.renew(db, me, now=now, until=now + lease_s, slack_s=renewal_slack_s(lease_s))
-    held_pairs = seats.held_pairs(db, me)
-    today, in_all = judgements.counts(db, me, now)
-    assignment = assignments.current_assignment(db, me)
-    room = None if assignment is None else assignment.room(today, in_all)
-    limit = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
-    if room is not None and held_pairs[limit:]:  # a lead has just given a smaller quota
-        _give_back(db, me, [item.pair_id for item in held_pairs[limit:]], me, "over the quota", now=now)
-        held_pairs = held_pairs[:limit]
-    claimed: list[PairId] = []
-    current_batch = assignments.last_batch(db, me)
-    while len(held_pairs) + len(claimed) < limit:
-        claimable = []
-        if current_batch is not None:
-            claimable = assignments.claimable(db, me, current_batch, assignment, now=now)
-            current_batch = None  # the next batch only when this one has nothing left
-        if not claimable:
-            upcoming = assignments.next_batch(db, me, assignment, now=now)
-            if upcoming is None:
-                break
-            claimable = assignments.claimable(db, me, upcoming[0], assignment, now=now, politely=upcoming[1])
-        next_pairs = order(claimable, me, secret)[: limit - len(held_pairs) - len(claimed)]
-        newly_claimed = [pair for pair in next_pairs if seats.claim(db, me, pair, now=now, until=now + lease_s)]
-        if not newly_claimed:
-            break
-        claimed += newly_claimed
-    if claimed:
-        events.record(db, SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed})
-    if shown is not None:
-        seats.mark_shown(db, me, shown, now=now)
-    if claimed:
-        held_pairs = seats.held_pairs(db, me)
-    waiting = 0 if held_pairs else assignments.waiting_for(db, me, assignment, now=now)
-    skipped = 0 if held_pairs else pair_status.skips_left_to_others(db, me)
-    batches = {item.batch_id for item in held_pairs}
-    progress = {batch_id: assignments.batch_progress(db, me, batch_id, assignment, now=now) for batch_id in batches}
-    state = DeskState.READY if held_pairs else _why_empty(db, me, assignment, today, in_all, waiting, now=now)
-
-    items: list[DeskItem] = []
-    for item in held_pairs:
-        graded, total = progress[item.batch_id]
-        nth = sum(other.batch_id == item.batch_id for other in held_pairs[: len(items) + 1])
-        items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s, whole=item.whole))
-    filled: Desk[Any] = Desk(state, tuple(items), None, today, in_all, waiting, skipped)
-    return replace(filled, quota_today=assignment.a_day, quota_in_all=assignment.in_all) if assignment else filled
-
-
-def _why_empty(
-    db: Database, me: AnnotatorId, assignment: Assignment | None, today: int, in_all: int, waiting: int, *, now: float
-) -> DeskState:
-    """Return why there is no pair for an annotator to grade.
-
-    A quota or an assignment is given as the reason only if there would be pairs without it.
-
-    Args:
-        db: the database.
-        me: the annotator.
-        assignment: the queries and quotas that a lead gave them; None if there are none.
-        today: how many pairs they graded today.
-        in_all: how many pairs they graded in all.
-        waiting: how many pairs others hold now that this annotator may grade if they become free.
-        now: seconds since 1970.
-    """
-    if (
-        assignment is not None
-        and assignment.room(today, in_all) == 0
-        and (waiting or assignments.next_batch(db, me, assignment, now=now))
-    ):
-        return (
-            DeskState.QUOTA if assignment.in_all is not None and in_all >= assignment.in_all else DeskState.QUOTA_TODAY
-        )
-    if waiting:
-        return DeskState.WAITING
-    if assignment is not None and (assignments.waiting_for(db, me, now=now) or assignments.next_batch(db, me, now=now)):
-        return DeskState.ASSIGNED
-    return DeskState.FINISHED if query_rows.any_batch(db) else DeskState.NOTHING
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:
     """Free the pairs that are reserved for this person and not graded; return their number."""
     with writing(store) as db:
-        return _give_back(db, person.annotator_id, [None], person.annotator_id, "signed out", now=now)
+        return give_back(db, person.annotator_id, [None], person.annotator_id, "signed out", now=now)
 
 
 def give_back_unassigned(
@@ -191,10 +56,10 @@ def give_back_unassigned(
         for item in seats.held_pairs(db, me)
         if not assignments.includes_batch(db, assignment, item.batch_id)
     ]
-    return _give_back(db, me, [pair for pair in outside if seats.is_held(db, me, pair)], actor, "assigned", now=now)
+    return give_back(db, me, [pair for pair in outside if seats.is_held(db, me, pair)], actor, "assigned", now=now)
 
 
-def _give_back(
+def give_back(
     db: Database, me: AnnotatorId, pairs: Sequence[PairId | None], actor: AnnotatorId, why: str, *, now: float
 ) -> int:
     """Free the pairs that are reserved for this annotator, with an event that names `actor` and the reason `why`.

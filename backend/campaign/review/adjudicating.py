@@ -10,11 +10,11 @@ and only once the pair is settled and its grades can no longer be corrected.
 agenda, events.
 """
 
-from backend.campaign.judging.grades import settle
 from backend.campaign.judging.model import CORRECTION_S, ActKind, MyReply
 from backend.campaign.judging.rows import judgements, pair_status, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.judging.rows.pair_status import LeadAct
+from backend.campaign.judging.verdicts import settle
 from backend.campaign.nouns import Annotator, Lead, Operator, Verdict
 from backend.campaign.review.model import ADJUDICATED, DISCARD_CONFIRMED, NOTE_ANSWERED, RE_OPENED, TAKEN_BACK
 from backend.campaign.review.rows import pair_lists, reviews

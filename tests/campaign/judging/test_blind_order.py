@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from annotate_app.language import as_json
 from backend.campaign.desk import exchange
-from backend.campaign.judging.queue import order
+from backend.campaign.judging.filling import order
 from backend.campaign.judging.rows import assignments
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.candidates.choosing import choose_candidates

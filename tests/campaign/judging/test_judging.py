@@ -7,7 +7,7 @@ import pytest
 
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import report_clip
-from backend.campaign.judging import grades, queue
+from backend.campaign.judging import filling, queue, verdicts
 from backend.campaign.judging.grades import DECIDED, GONE, GONE_ON, QUOTA, TOO_LATE
 from backend.campaign.judging.model import (
     CORRECTION_S,
@@ -522,7 +522,7 @@ def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(queue, "desk", broken)
+    monkeypatch.setattr(filling.DeskFacts, "fill", broken)
     with pytest.raises(RuntimeError):
         exchange.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
     assert [grade.grade for grade in judging.state(key).grades] == [3]
@@ -550,6 +550,6 @@ def test_consensus_can_be_dropped_and_rebuilt_to_the_same_rows(judging: Judging)
     connection = judging.project.store.db.conn
     before = [tuple(row) for row in connection.execute("SELECT * FROM consensus ORDER BY pair_id")]
     connection.execute("DELETE FROM consensus")
-    grades.rebuild_verdicts(judging.project.store)
+    verdicts.rebuild_verdicts(judging.project.store)
     assert [tuple(row) for row in connection.execute("SELECT * FROM consensus ORDER BY pair_id")] == before
     assert len(before) == 25

@@ -10,8 +10,8 @@ import pytest
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk, shown
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.judging.model import ActKind, DeskState
+from backend.campaign.judging.verdicts import rebuild_verdicts
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.release.earlier.importing import import_judgements

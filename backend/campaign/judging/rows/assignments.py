@@ -5,16 +5,18 @@ look-up in an index and no further condition. Pairs are chosen from batches, gro
 """
 
 from collections.abc import Iterable, Sequence
-from sqlite3 import Row
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows.seats import FREE, GOLD_CLAIMABLE, GOLD_NEXT_BATCH, GOLD_SEAT_NO
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS, Split
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
-from backend.store.engine import Database, insert_returning_id
+from backend.store.engine import Database, Select, fetch_one, insert_returning_id
 
-_COLUMNS = "x.assignment_id, x.annotator_id, x.split, x.part, x.parts, x.chosen, x.a_day, x.in_all, x.given_at, g.name"
+_COLUMNS = (
+    "x.assignment_id, x.annotator_id, x.split, x.part, x.parts, x.chosen, x.a_day, x.in_all, x.given_at, g.name, "
+    "(SELECT group_concat(c.query_id) FROM assigned_query AS c WHERE c.assignment_id = x.assignment_id) AS queries"
+)
 _STANDING = (
     f"SELECT {_COLUMNS} FROM assignment x JOIN annotator g ON g.annotator_id = x.given_by WHERE x.ended_at IS NULL"
 )
@@ -22,28 +24,32 @@ _STANDING = (
 
 def current_assignment(db: Database, me: AnnotatorId) -> Assignment | None:
     """Return the current assignment (queries to grade, and quotas) of an annotator; None if they may grade any pair."""
-    row = db.conn.execute(f"{_STANDING} AND x.annotator_id = ?", [me]).fetchone()
-    return _assignment(db, row) if row else None
+    return fetch_one(db, assignment_select(me))
 
 
-def limits(db: Database, me: AnnotatorId) -> tuple[bool, bool]:
-    """Return (whether this annotator is paused, whether they have an assignment), read by one SQL statement."""
-    row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
-        "EXISTS (SELECT 1 FROM assignment WHERE annotator_id = :me AND ended_at IS NULL)",
-        {"me": me},
-    ).fetchone()
-    return bool(row[0]), bool(row[1])
+def assignment_select(me: AnnotatorId) -> Select[Assignment | None]:
+    """Select the current assignment of an annotator; None if they may grade any pair."""
+    sql = f"{_STANDING} AND x.annotator_id = :me"
+    return Select(sql, {"me": me}, lambda rows: _assignment(rows[0]) if rows else None)
 
 
 def is_paused(db: Database, me: AnnotatorId) -> bool:
     """Return whether this annotator is paused, so that they get no pairs."""
-    return limits(db, me)[0]
+    return fetch_one(db, pause_select(me))
+
+
+def pause_select(me: AnnotatorId) -> Select[bool]:
+    """Select whether this annotator is paused, so that they get no pairs."""
+    return Select(
+        "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL) AS paused",
+        {"me": me},
+        lambda rows: bool(rows[0][0]),
+    )
 
 
 def all_current_assignments(db: Database) -> dict[AnnotatorId, Assignment]:
     """Return the current assignment of every annotator who has one."""
-    return {AnnotatorId(row[1]): _assignment(db, row) for row in db.conn.execute(_STANDING).fetchall()}
+    return {AnnotatorId(row[1]): _assignment(row) for row in db.conn.execute(_STANDING).fetchall()}
 
 
 def query_condition(assignment: Assignment | None, query: str) -> str:
@@ -70,12 +76,17 @@ def condition_values(assignment: Assignment | None) -> dict[str, object]:
     """Return the values for the placeholders in the SQL that `query_condition` returns."""
     if assignment is None:
         return {}
-    return {
+    values = {
         "split": assignment.split,
         "part": assignment.part,
         "parts": assignment.parts,
         "assignment": assignment.assignment_id,
     }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+_WITHIN = "SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = :batch{only}"
+"""SQL for a row if the query of a batch meets the condition `only`."""
 
 
 def includes_batch(db: Database, assignment: Assignment | None, batch_id: BatchId) -> bool:
@@ -83,14 +94,17 @@ def includes_batch(db: Database, assignment: Assignment | None, batch_id: BatchI
 
     True without an assignment.
     """
-    if assignment is None or not assignment.narrows:
-        return True
-    row = db.conn.execute(
-        "SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = :batch"
-        + query_condition(assignment, "q"),
+    return fetch_one(db, includes_select(assignment, batch_id))
+
+
+def includes_select(assignment: Assignment | None, batch_id: BatchId) -> Select[bool]:
+    """Select whether an assignment includes the query of a batch; True without an assignment."""
+    only = query_condition(assignment, "q")
+    return Select(
+        f"SELECT EXISTS ({_WITHIN.format(only=only)}) AS within" if only else "SELECT 1 AS within",
         {"batch": batch_id, **condition_values(assignment)},
-    ).fetchone()
-    return row is not None
+        lambda rows: bool(rows[0][0]),
+    )
 
 
 def pairs_within(db: Database, assignment: Assignment | None, pairs: Sequence[PairId]) -> set[PairId]:
@@ -181,23 +195,18 @@ def last_act(db: Database, me: AnnotatorId) -> tuple[str, float, bool]:
     return row[0], row[1], bool(row[2])
 
 
-def _assignment(db: Database, row: Row) -> Assignment:
-    queries = None
-    if row["chosen"]:
-        chosen = db.conn.execute(
-            "SELECT query_id FROM assigned_query WHERE assignment_id = ? ORDER BY query_id", [row["assignment_id"]]
-        )
-        queries = tuple(QueryId(query[0]) for query in chosen)
+def _assignment(row: Sequence[Any]) -> Assignment:
+    number, _, split, part, parts, chosen, a_day, in_all, at, by, queries = row
     return Assignment(
-        split=Split(row["split"]) if row["split"] else None,
-        part=row["part"],
-        parts=row["parts"],
-        queries=queries,
-        a_day=row["a_day"],
-        in_all=row["in_all"],
-        at=row["given_at"],
-        by=row["name"],
-        assignment_id=row["assignment_id"],
+        split=Split(split) if split else None,
+        part=part,
+        parts=parts,
+        queries=tuple(QueryId(query) for query in sorted(map(int, (queries or "").split(",")))) if chosen else None,
+        a_day=a_day,
+        in_all=in_all,
+        at=at,
+        by=by,
+        assignment_id=number,
     )
 
 
@@ -208,8 +217,7 @@ _MINE_TO_TAKE = """
   AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
   AND NOT EXISTS (SELECT 1 FROM set_aside AS o WHERE o.pair_id = p.pair_id)
-  AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)
-"""
+  AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)"""
 
 
 # Batches in which two others hold first-round seats. Few seats are held at any time, so this is small.
@@ -225,7 +233,7 @@ _SEATS_TO_TAKE = f"""
   SELECT there.pair_id, there.seat_no FROM (
     SELECT p.pair_id, (SELECT min(s.seat_no) FROM seat s WHERE s.pair_id = p.pair_id AND {FREE}
       AND (s.seat_no >= :second OR NOT (:politely AND :batch IN ({_CROWDED})))) AS seat_no
-    FROM pair p WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}) AS there
+    FROM pair p WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}{{within}}) AS there
   WHERE there.seat_no IS NOT NULL
 """
 
@@ -256,20 +264,35 @@ def claimable(
         politely: while two others hold first-round seats in the batch, return only later seats. So these two can grade
             all pairs of the query, and no third person takes some of them.
     """
-    rows = db.conn.execute(
-        _claimable(db, assignment, batch_id),
-        {"batch": batch_id, "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
+    return fetch_one(db, claimable_select(me, batch_id, assignment, now=now, politely=politely))
+
+
+def claimable_select(
+    me: AnnotatorId,
+    batch_id: BatchId,
+    assignment: Assignment | None = None,
+    *,
+    now: float,
+    politely: bool = True,
+) -> Select[list[tuple[PairId, int]]]:
+    """Select the pairs of a batch that an annotator may take now; see `claimable`."""
+    return Select(
+        _claimable(assignment),
+        {"batch": batch_id, "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)}
+        | condition_values(assignment),
+        lambda rows: [(PairId(row[0]), row[1]) for row in rows],
     )
-    return [(PairId(row[0]), row[1]) for row in rows]
 
 
-def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -> str:
+def _claimable(assignment: Assignment | None) -> str:
     """Return the SQL that finds (pair, lowest free seat) of the pairs of a batch that an annotator may take.
 
     These are the annotator's gold questions (hidden pairs with known grades). All other pairs of the batch are found
     too if the assignment includes it.
     """
-    return GOLD_CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if includes_batch(db, assignment, batch_id) else "")
+    only = query_condition(assignment, "q")
+    within = f" AND EXISTS ({_WITHIN.format(only=only)})" if only else ""
+    return f"{GOLD_CLAIMABLE} UNION ALL {_SEATS_TO_TAKE.format(within=within)}"
 
 
 def next_batch(
@@ -312,17 +335,6 @@ def next_batch(
     return None
 
 
-def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
-    """Return the batch (group of a query's pairs) from which this annotator last took a pair; None if there is none."""
-    row = db.conn.execute(
-        "SELECT p.batch_id FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
-        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
-        "ORDER BY claim_no DESC LIMIT 1) JOIN pair p USING (pair_id)",
-        {"me": me},
-    ).fetchone()
-    return BatchId(row[0]) if row else None
-
-
 def batch_progress(
     db: Database, me: AnnotatorId, batch_id: BatchId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[int, int]:
@@ -330,17 +342,25 @@ def batch_progress(
 
     The total counts pairs that they graded, have now, or could take now.
     """
+    return fetch_one(db, progress_select(me, batch_id, assignment, now=now))
+
+
+def progress_select(
+    me: AnnotatorId, batch_id: BatchId, assignment: Assignment | None = None, *, now: float
+) -> Select[tuple[int, int]]:
+    """Select the progress of an annotator in a batch, as `batch_progress` returns it."""
+    more = claimable_select(me, batch_id, assignment, now=now)
     # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
-    graded, total = db.conn.execute(
-        "SELECT coalesce(sum(one.graded), 0), count(*) FROM ("
+    return Select(
+        "SELECT coalesce(sum(one.graded), 0) AS graded, count(*) AS total FROM ("
         "SELECT s.lease_until IS NULL AS graded FROM pair p CROSS JOIN seat s USING (pair_id) "
         "WHERE p.batch_id = :batch AND s.annotator_id = :me AND s.repeat = 0 "
         "UNION ALL SELECT g.lease_until IS NULL FROM pair p CROSS JOIN gold_seat g USING (pair_id) "
         "WHERE p.batch_id = :batch AND g.annotator_id = :me AND g.claim_no IS NOT NULL "
-        f"UNION ALL SELECT 0 FROM ({_claimable(db, assignment, batch_id)})) AS one",
-        {"batch": batch_id, "me": me, "now": now, "politely": True, "second": min(SECOND_ROUND_SEATS)},
-    ).fetchone()
-    return graded, total
+        f"UNION ALL SELECT 0 FROM ({more.sql}) AS more) AS one",
+        more.parameters,
+        lambda rows: (rows[0][0], rows[0][1]),
+    )
 
 
 def waiting_for(db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float) -> int:
@@ -374,26 +394,32 @@ class DeskGate(NamedTuple):
 
 
 def gate(db: Database, me: AnnotatorId) -> DeskGate:
-    """Return what may keep an annotator from grading; read by one SQL statement, because every key press needs it."""
-    row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
-        "(SELECT max(version) FROM guideline_seen WHERE annotator_id = :me), "
-        "(SELECT max(version) FROM guideline_version), tutorial, "
-        "EXISTS (SELECT 1 FROM exam WHERE ended_at IS NULL) FROM campaign",
+    """Return what may keep an annotator from grading."""
+    return fetch_one(db, gate_select(me))
+
+
+def gate_select(me: AnnotatorId) -> Select[DeskGate]:
+    """Select what may keep an annotator from grading."""
+    return Select(
+        "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL) AS paused, "
+        "(SELECT max(version) FROM guideline_seen WHERE annotator_id = :me) AS seen, "
+        "(SELECT max(version) FROM guideline_version) AS version, tutorial, "
+        "EXISTS (SELECT 1 FROM exam WHERE ended_at IS NULL) AS exam FROM campaign",
         {"me": me},
-    ).fetchone()
-    return DeskGate(bool(row[0]), row[1], row[2], bool(row[3]), bool(row[4]))
+        lambda rows: DeskGate(bool(rows[0][0]), rows[0][1], rows[0][2], bool(rows[0][3]), bool(rows[0][4])),
+    )
 
 
-def is_exam_held(db: Database) -> bool:
-    """Return whether an exam or a calibration round (everybody grades the same few pairs) is in progress."""
-    return bool(db.conn.execute("SELECT EXISTS (SELECT 1 FROM exam WHERE ended_at IS NULL)").fetchone()[0])
+def exam_select() -> Select[bool]:
+    """Select whether an exam or a calibration round (everybody grades the same few pairs) is in progress."""
+    sql = "SELECT EXISTS (SELECT 1 FROM exam WHERE ended_at IS NULL) AS held"
+    return Select(sql, {}, lambda rows: bool(rows[0][0]))
 
 
-def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
-    """Return the key of the browser window in which a person last started to grade; None if there was none."""
-    row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
-    return str(row["window_key"]) if row else None
+def window_select(person: AnnotatorId) -> Select[str | None]:
+    """Select the key of the browser window in which a person last started to grade; None if there was none."""
+    sql = "SELECT window_key FROM desk_window WHERE annotator_id = :me"
+    return Select(sql, {"me": person}, lambda rows: str(rows[0][0]) if rows else None)
 
 
 def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:

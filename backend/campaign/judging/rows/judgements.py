@@ -10,7 +10,7 @@ from backend.campaign.judging.rows.seats import GOLD_SEAT_NO, GRADED, Seat
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core import days
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
-from backend.store.engine import Database, insert_returning_id
+from backend.store.engine import Database, Select, fetch_one, run_later
 
 _PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, {WHOLE}"
 _OF_PAIR = "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
@@ -82,8 +82,16 @@ class CurrentGrade:
 
 def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
     """Return the pair with this key, as a browser sends it; None if there is none."""
-    row = db.conn.execute(f"SELECT {_PAIR} FROM pair p {_OF_PAIR} WHERE p.pair_key = ?", [key]).fetchone()
-    return _pair(row) if row else None
+    return fetch_one(db, pair_select(key))
+
+
+def pair_select(key: PairKey) -> Select[PairRow | None]:
+    """Select the pair with this key, as a browser sends it; None if there is none."""
+    return Select(
+        f"SELECT {_PAIR} FROM pair p {_OF_PAIR} WHERE p.pair_key = :key",
+        {"key": key},
+        lambda rows: _pair(rows[0]) if rows else None,
+    )
 
 
 def _pair(row: Row) -> PairRow:
@@ -92,26 +100,26 @@ def _pair(row: Row) -> PairRow:
     )
 
 
-def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, AnnotatorId] | None, str | None]:
-    """Look up whether a grade was stored or refused; `key` identifies the key press that gave it.
+def key_press_select(pair_id: PairId, key: str) -> Select[tuple[tuple[PairId, AnnotatorId] | None, str | None]]:
+    """Select whether a grade was stored or refused; `key` identifies the key press that gave it.
 
-    Returns:
-        Two values. The first is (pair, annotator) of the stored grade; None if no grade was stored. The second is the
-        reason for which the grade was refused at this pair; None if it was not refused.
+    The answer has two values. The first is (pair, annotator) of the stored grade; None if no grade was stored. The
+    second is the reason for which the grade was refused at this pair; None if it was not refused.
     """
-    owner, why = None, None
-    for row in db.conn.execute(
+
+    def read(rows: list[Row]) -> tuple[tuple[PairId, AnnotatorId] | None, str | None]:
+        owners = [(PairId(row[0]), AnnotatorId(row[1])) for row in rows if row[0] is not None]
+        reasons = [row[2] for row in rows if row[0] is None]
+        return owners[-1] if owners else None, reasons[-1] if reasons else None
+
+    return Select(
         "SELECT pair_id, annotator_id, NULL FROM judgement WHERE event_key = :key "
         "UNION ALL SELECT pair_id, annotator_id, NULL FROM gold_answer WHERE event_key = :key "
         "UNION ALL SELECT NULL, NULL, payload ->> 'why' FROM event WHERE subject = :subject "
         "AND kind = :refused AND payload ->> 'event_key' = :key",
         {"key": key, "subject": f"pair:{pair_id}", "refused": GRADE_REFUSED.kind},
-    ):
-        if row[0] is None:
-            why = row[2]
-        else:
-            owner = PairId(row[0]), AnnotatorId(row[1])
-    return owner, why
+        read,
+    )
 
 
 def add(
@@ -128,61 +136,78 @@ def add(
     event_key: str,
     simulated: bool = False,
     note: str | None = None,
-) -> int:
-    """Append a judgement (a stored grade) of annotator `me` at a seat, the annotator's place at a pair; return its id.
+) -> None:
+    """Append a judgement (a stored grade) of annotator `me` at a seat, the annotator's place at a pair.
 
     The database refuses it if the seat is not this annotator's. The seat may be of a gold question (a hidden pair with
-    a known grade). Then the grade is stored as an answer to the question, together with `note`, and the id is that of
-    the answer.
+    a known grade). Then the grade is stored as an answer to the question. `note` is the note that came with it, for
+    leads; None if there is none, and an empty text removes an earlier note.
     """
+    given = [seat.pair_id, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key]
     if seat.gold:
-        return insert_returning_id(
+        run_later(
             db,
             "INSERT INTO gold_answer (pair_id, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
             "contexts, event_key, note, after_judgement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-            "(SELECT coalesce(max(judgement_id), 0) FROM judgement WHERE annotator_id = ?)) RETURNING gold_answer_id",
-            [seat.pair_id, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, note, me],
+            "(SELECT coalesce(max(judgement_id), 0) FROM judgement WHERE annotator_id = ?))",
+            [*given, note, me],
         )
-    return insert_returning_id(
+        return
+    run_later(
         db,
-        "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
-        "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING judgement_id",
-        [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, simulated],
+        "INSERT INTO judgement (pair_id, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, contexts, "
+        "event_key, seat_no, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [*given, seat.seat_no, simulated],
     )
+    if note is not None:
+        run_later(
+            db,
+            "INSERT INTO note (judgement_id, text) SELECT judgement_id, ? FROM judgement WHERE event_key = ?",
+            [note, event_key],
+        )
 
 
 def current_grades(db: Database, pair_id: PairId) -> list[CurrentGrade]:
     """Return the current grades of a pair, in the order of the annotators' places at it."""
-    rows = db.conn.execute(
-        "SELECT seat_no, annotator_id, grade, revision, graded_at, imported FROM standing WHERE pair_id = ? "
+    return fetch_one(db, grades_select(pair_id))
+
+
+def grades_select(pair_id: PairId) -> Select[list[CurrentGrade]]:
+    """Select the current grades of a pair, in the order of the annotators' places at it."""
+    return Select(
+        "SELECT seat_no, annotator_id, grade, revision, graded_at, imported FROM standing WHERE pair_id = :pair "
         "ORDER BY seat_no",
-        [pair_id],
+        {"pair": pair_id},
+        lambda rows: [CurrentGrade(r[0], AnnotatorId(r[1]), r[2], r[3], r[4], bool(r[5])) for r in rows],
     )
-    return [CurrentGrade(r[0], AnnotatorId(r[1]), r[2], r[3], r[4], bool(r[5])) for r in rows]
 
 
-def own_grade(db: Database, pair_id: PairId, me: AnnotatorId) -> CurrentGrade | None:
-    """Return this annotator's current grade of a pair; None if they have not graded it.
+def own_grade_select(pair_id: PairId, me: AnnotatorId) -> Select[CurrentGrade | None]:
+    """Select this annotator's current grade of a pair; None if they have not graded it.
 
     Their answer counts too if the pair is a gold question (a hidden pair with a known grade).
     """
-    if current := next((grade for grade in current_grades(db, pair_id) if grade.annotator_id == me), None):
-        return current
-    row = db.conn.execute(
-        "SELECT grade, revision, graded_at FROM gold_answer WHERE annotator_id = ? AND pair_id = ? "
-        "ORDER BY revision DESC LIMIT 1",
-        [me, pair_id],
-    ).fetchone()
-    return CurrentGrade(GOLD_SEAT_NO, me, row[0], row[1], row[2], imported=False, gold=True) if row else None
+    return Select(
+        "SELECT seat_no, grade, revision, graded_at, imported, 0 AS gold FROM standing "
+        "WHERE pair_id = :pair AND annotator_id = :me "
+        f"UNION ALL SELECT * FROM (SELECT {GOLD_SEAT_NO}, grade, revision, graded_at, 0, 1 FROM gold_answer "
+        "WHERE annotator_id = :me AND pair_id = :pair ORDER BY revision DESC LIMIT 1) AS known ORDER BY gold",
+        {"pair": pair_id, "me": me},
+        lambda rows: _own_grade(rows[0], me) if rows else None,
+    )
 
 
-def last_graded(db: Database, me: AnnotatorId) -> tuple[PairRow, int] | None:
-    """Return (pair, grade) of the pair that this annotator graded last; None if there is none.
+def _own_grade(row: Row, me: AnnotatorId) -> CurrentGrade:
+    return CurrentGrade(row[0], me, row[1], row[2], row[3], imported=bool(row[4]), gold=bool(row[5]))
+
+
+def last_graded_select(me: AnnotatorId) -> Select[tuple[PairRow, int] | None]:
+    """Select (pair, grade) of the pair that this annotator graded last; None if there is none.
 
     Pairs that they answered in an exam are left out.
     """
-    newest = recently_graded(db, me, most=1)
-    return newest[0][:2] if newest else None
+    sql, values = _graded(me, 1)
+    return Select(sql, values, lambda rows: (_pair(rows[0]), rows[0][9]) if rows else None)
 
 
 def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[PairRow, int, float]]:
@@ -192,7 +217,16 @@ def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[Pair
     left out. The result has at most `most` pairs. It may have fewer although there are more, because corrected pairs
     have several grades and only a limited number of grades is read.
     """
-    rows = db.conn.execute(
+    rows = db.conn.execute(*_graded(me, 2 * most))
+    newest: dict[PairId, tuple[PairRow, int, float]] = {}
+    for row in rows:
+        newest.setdefault(PairId(row[0]), (_pair(row), row[9], row[10]))
+    return list(newest.values())[:most]
+
+
+def _graded(me: AnnotatorId, rows: int) -> tuple[str, dict[str, int]]:
+    """Return SQL for the newest grades of a person, with its values; `rows` is their largest number."""
+    sql = (
         f"SELECT {_PAIR}, g.grade, g.graded_at FROM ("
         "SELECT * FROM (SELECT pair_id, grade, graded_at, after_judgement AS place, 1 AS gold, gold_answer_id AS nth "
         "FROM gold_answer WHERE annotator_id = :me ORDER BY gold_answer_id DESC LIMIT :rows) AS known "
@@ -200,13 +234,9 @@ def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[Pair
         "WHERE annotator_id = :me AND NOT EXISTS "
         "(SELECT 1 FROM known_pair k WHERE k.pair_id = j.pair_id AND k.annotator_id = j.annotator_id) "
         f"ORDER BY judgement_id DESC LIMIT :rows) AS given) AS g JOIN pair p USING (pair_id) {_OF_PAIR} "
-        "ORDER BY g.place DESC, g.gold DESC, g.nth DESC LIMIT :rows",
-        {"me": me, "rows": most if most == 1 else 2 * most},
+        "ORDER BY g.place DESC, g.gold DESC, g.nth DESC LIMIT :rows"
     )
-    newest: dict[PairId, tuple[PairRow, int, float]] = {}
-    for row in rows:
-        newest.setdefault(PairId(row[0]), (_pair(row), row[9], row[10]))
-    return list(newest.values())[:most]
+    return sql, {"me": me, "rows": rows}
 
 
 def counts(db: Database, me: AnnotatorId, now: float) -> tuple[int, int]:
@@ -214,14 +244,18 @@ def counts(db: Database, me: AnnotatorId, now: float) -> tuple[int, int]:
 
     Grades of a later day, from before the clock was set back, do not count towards today's quota.
     """
-    since = days.midnight(now)
+    return fetch_one(db, counts_select(me, now))
+
+
+def counts_select(me: AnnotatorId, now: float) -> Select[tuple[int, int]]:
+    """Select how many pairs this annotator first graded on the day of `now`, and how many in all; see `counts`."""
     of_today = "annotator_id = :me AND revision = 1 AND graded_at >= :since AND graded_at < :until"
-    today, in_all = db.conn.execute(
+    return Select(
         f"SELECT (SELECT count(*) FROM judgement WHERE {of_today}) "
-        f"+ (SELECT count(*) FROM gold_answer WHERE {of_today}), {GRADED}",
-        {"me": me, "since": since, "until": days.end_of_day(days.day_of(now))},
-    ).fetchone()
-    return today, in_all
+        f"+ (SELECT count(*) FROM gold_answer WHERE {of_today}) AS today, {GRADED} AS in_all",
+        {"me": me, "since": days.midnight(now), "until": days.end_of_day(days.day_of(now))},
+        lambda rows: (rows[0][0], rows[0][1]),
+    )
 
 
 def released_grades(
@@ -283,20 +317,15 @@ def all_judgements(db: Database, *, revisions: bool, names: bool, first: int, mo
     ]
 
 
-def note_on(db: Database, pair_id: PairId, me: AnnotatorId) -> str:
-    """Return this annotator's current note on a pair; empty if there is none."""
-    row = db.conn.execute(
+def note_select(pair_id: PairId, me: AnnotatorId) -> Select[str]:
+    """Select this annotator's current note on a pair; empty if there is none."""
+    return Select(
         "SELECT text FROM standing_note WHERE pair_id = :pair AND annotator_id = :me UNION ALL SELECT * FROM ("
         "SELECT note FROM gold_answer WHERE pair_id = :pair AND annotator_id = :me AND note IS NOT NULL "
-        "ORDER BY revision DESC LIMIT 1)",
+        "ORDER BY revision DESC LIMIT 1) AS known",
         {"pair": pair_id, "me": me},
-    ).fetchone()
-    return row[0] if row else ""
-
-
-def add_note(db: Database, judgement_id: int, text: str) -> None:
-    """Store the note that came with a judgement; an empty text removes the annotator's earlier note."""
-    db.conn.execute("INSERT INTO note (judgement_id, text) VALUES (?, ?)", [judgement_id, text])
+        lambda rows: str(rows[0][0]) if rows else "",
+    )
 
 
 def note_by_id(db: Database, judgement_id: int) -> tuple[PairId, str] | None:
@@ -350,10 +379,13 @@ def replies_to(db: Database, me: AnnotatorId, *, final_before: float) -> list[My
 
 def unread_replies(db: Database, me: AnnotatorId, *, final_before: float) -> int:
     """Count the replies to their notes that an annotator may read and has not read; see `replies_to`."""
-    count: int = db.conn.execute(
-        f"SELECT count(*) {_REPLIES} AND {_UNREAD}", {"me": me, "final": final_before}
-    ).fetchone()[0]
-    return count
+    return fetch_one(db, unread_select(me, final_before=final_before))
+
+
+def unread_select(me: AnnotatorId, *, final_before: float) -> Select[int]:
+    """Select how many replies to their notes an annotator may read and has not read; see `replies_to`."""
+    sql = f"SELECT count(*) {_REPLIES} AND {_UNREAD}"
+    return Select(sql, {"me": me, "final": final_before}, lambda rows: int(rows[0][0]))
 
 
 def mark_replies_read(db: Database, me: AnnotatorId, *, final_before: float, at: float) -> None:

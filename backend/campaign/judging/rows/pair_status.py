@@ -17,7 +17,7 @@ from backend.campaign.judging.rules import MOST_GRADES
 from backend.campaign.nouns import Verdict
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
 from backend.core.messages import to_stored
-from backend.store.engine import Database
+from backend.store.engine import Database, Select, fetch_one, run_later
 
 
 class LeadAct(NamedTuple):
@@ -84,17 +84,17 @@ def add_act(
     )
 
 
-def decision_of_lead(db: Database, pair_id: PairId) -> tuple[int | None, bool]:
-    """Return the relevance that a lead decided (None if no decision is in force), and whether the pair is re-opened.
+def decision_select(pair_id: PairId) -> Select[tuple[int | None, bool]]:
+    """Select the relevance that a lead decided (None if no decision is in force), and whether the pair is re-opened.
 
     A re-opened pair gets grades from two more annotators.
     """
-    decided, re_opened = db.conn.execute(
+    return Select(
         "SELECT (SELECT relevance FROM lead_act WHERE pair_id = :pair AND kind = 'decided' AND stands "
-        "ORDER BY revision DESC LIMIT 1), EXISTS (SELECT 1 FROM re_opened WHERE pair_id = :pair)",
+        "ORDER BY revision DESC LIMIT 1) AS decided, EXISTS (SELECT 1 FROM re_opened WHERE pair_id = :pair) AS again",
         {"pair": pair_id},
-    ).fetchone()
-    return decided, bool(re_opened)
+        lambda rows: (rows[0][0], bool(rows[0][1])),
+    )
 
 
 def all_adjudicated(db: Database) -> dict[PairId, int]:
@@ -116,16 +116,22 @@ def all_re_opened(db: Database) -> set[PairId]:
     return {PairId(row[0]) for row in db.conn.execute("SELECT pair_id FROM re_opened")}
 
 
-def lead_has_gone_on(db: Database, pair_id: PairId, seat_no: int) -> bool:
+def last_act_select(pair_id: PairId) -> Select[ActKind | None]:
+    """Select the kind of the newest action of a lead on a pair that is not undone; None if there is none."""
+    return Select(
+        "SELECT kind FROM lead_act WHERE pair_id = :pair AND stands ORDER BY revision DESC LIMIT 1",
+        {"pair": pair_id},
+        lambda rows: ActKind(rows[0][0]) if rows else None,
+    )
+
+
+def lead_has_gone_on(last_act: ActKind | None, seat_no: int) -> bool:
     """Return whether a lead has acted on a pair since an annotator graded it, so that the grade stays as it is.
 
     `seat_no` is the number of the annotator's place at the pair. An undone action does not count. A re-opening does not
     count for the annotators who graded the pair because of it.
     """
-    row = db.conn.execute(
-        "SELECT kind FROM lead_act WHERE pair_id = ? AND stands ORDER BY revision DESC LIMIT 1", [pair_id]
-    ).fetchone()
-    return row is not None and (seat_no <= MOST_GRADES or row[0] != ActKind.RE_OPENED)
+    return last_act is not None and (seat_no <= MOST_GRADES or last_act is not ActKind.RE_OPENED)
 
 
 def _act(row: tuple[int, int | None, str, str, int | None, str, float, int]) -> LeadAct:
@@ -135,8 +141,13 @@ def _act(row: tuple[int, int | None, str, str, int | None, str, float, int]) -> 
 
 def verdict(db: Database, pair_id: PairId) -> Verdict:
     """Return the stored verdict on a pair: `OPEN` if none is stored."""
-    row = db.conn.execute("SELECT verdict FROM consensus WHERE pair_id = ?", [pair_id]).fetchone()
-    return Verdict(row[0]) if row else Verdict.OPEN
+    return fetch_one(db, verdict_select(pair_id))
+
+
+def verdict_select(pair_id: PairId) -> Select[Verdict]:
+    """Select the stored verdict on a pair: `OPEN` if none is stored."""
+    sql = "SELECT verdict FROM consensus WHERE pair_id = :pair"
+    return Select(sql, {"pair": pair_id}, lambda rows: Verdict(rows[0][0]) if rows else Verdict.OPEN)
 
 
 def set_verdict(
@@ -149,9 +160,10 @@ def set_verdict(
 ) -> None:
     """Store the verdict on a pair; for an open pair, which still needs its first grades, delete the stored one."""
     if verdict is Verdict.OPEN:
-        db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
+        run_later(db, "DELETE FROM consensus WHERE pair_id = ?", [pair_id])
         return
-    db.conn.execute(
+    run_later(
+        db,
         "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (pair_id) DO UPDATE SET verdict = excluded.verdict, relevance = excluded.relevance, "
         "mean = excluded.mean, rule_version = excluded.rule_version",
@@ -186,21 +198,21 @@ class GoneOn(StrEnum):
     ON_SCREEN = "on screen"
 
 
-def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now: float) -> GoneOn | None:
-    """Return what another annotator did with a pair after a person graded it; None if nobody did anything.
+def gone_on_select(pair_id: PairId, me: AnnotatorId, *, now: float) -> Select[GoneOn | None]:
+    """Select what another annotator did with a pair after a person graded it; None if nobody did anything.
 
     Either somebody graded the pair later, or somebody who was asked for a further grade has the clip on screen. A clip
     that is only loaded ahead does not count, and neither does one whose reservation has run out.
     """
-    graded, shown = db.conn.execute(
+    return Select(
         "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
-        "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)), "
+        "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)) AS graded, "
         "EXISTS (SELECT 1 FROM seat AS mine JOIN seat AS theirs USING (pair_id) WHERE pair_id = :pair "
         "AND mine.annotator_id = :me AND (mine.seat_no + 1) / 2 < (theirs.seat_no + 1) / 2 "
-        "AND theirs.annotator_id <> :me AND theirs.shown_at IS NOT NULL AND theirs.lease_until >= :now)",
+        "AND theirs.annotator_id <> :me AND theirs.shown_at IS NOT NULL AND theirs.lease_until >= :now) AS shown",
         {"pair": pair_id, "me": me, "now": now},
-    ).fetchone()
-    return GoneOn.GRADED if graded else GoneOn.ON_SCREEN if shown else None
+        lambda rows: GoneOn.GRADED if rows[0][0] else GoneOn.ON_SCREEN if rows[0][1] else None,
+    )
 
 
 def skip_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:

@@ -14,12 +14,14 @@ pair, a batch or the campaign leave them out. `backend.campaign.qualification.go
 person.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.campaign.corpus.importing.rows import WHOLE
+from backend.campaign.judging.model import SEATS_CLAIMED
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, Select, fetch_one, run_later
 
 _UNCLAIMED = "lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
 _GIVEN_BACK = {"seat": f"annotator_id = NULL, {_UNCLAIMED}", "gold_seat": _UNCLAIMED}
@@ -66,6 +68,22 @@ _CLAIMS = (
 )
 
 
+# The conditions on the seat itself are checked again on a row for which this waited.
+_CLAIM = (
+    "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, claimed_at = :now, "
+    f"claim_no = 1 + {_CLAIMS} WHERE pair_id = :pair AND seat_no = "
+    f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {FREE} "
+    f"ORDER BY s.annotator_id IS NOT NULL, s.seat_no LIMIT 1) AND {FREE.replace('s.', '')} "
+    "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
+    "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
+    "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me) "
+    "AND NOT EXISTS (SELECT 1 FROM gold_seat WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL)",
+    f"UPDATE gold_seat SET lease_until = :until, claim_no = 1 + {_CLAIMS}, shown_at = NULL, claimed_at = :now "
+    "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL",
+)
+"""SQL that takes a seat at a pair, and SQL that takes a gold question: for one pair at most one of them finds any."""
+
+
 @dataclass(frozen=True, slots=True)
 class HeldPair:
     """A pair that is reserved for an annotator, who has not graded it yet.
@@ -105,18 +123,20 @@ def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: f
     `slack_s` seconds ago stays as it is. If anybody's reservation ends after `until`, it was made before the clock was
     set back. It is shortened, so that the places of people who left become free in time.
     """
-    tables = ("seat", "gold_seat")
-    is_due = db.conn.execute(
-        "SELECT " + " OR ".join(_DUE.format(table=table) for table in tables),
-        {"me": me, "until": until, "slack": slack_s},
-    ).fetchone()
-    for table in tables if is_due[0] else ():
-        db.conn.execute(
+    for table in _GIVEN_BACK:
+        run_later(
+            db,
             f"UPDATE {table} SET lease_until = :until, shown_at = iif(lease_until < :now, NULL, shown_at) "
             "WHERE annotator_id = :me AND lease_until < :until - :slack",
             {"me": me, "now": now, "until": until, "slack": slack_s},
         )
-        db.conn.execute(f"UPDATE {table} SET lease_until = :until WHERE lease_until > :until", {"until": until})
+        run_later(db, f"UPDATE {table} SET lease_until = :until WHERE lease_until > :until", {"until": until})
+
+
+def due_select(me: AnnotatorId, *, until: float, slack_s: float) -> Select[bool]:
+    """Select whether `renew` with these arguments would change any row: mostly it would not."""
+    sql = "SELECT " + " OR ".join(_DUE.format(table=table) for table in _GIVEN_BACK) + " AS due"
+    return Select(sql, {"me": me, "until": until, "slack": slack_s}, lambda rows: bool(rows[0][0]))
 
 
 def held_pairs(db: Database, me: AnnotatorId) -> list[HeldPair]:
@@ -124,8 +144,13 @@ def held_pairs(db: Database, me: AnnotatorId) -> list[HeldPair]:
 
     Pairs whose clip cannot be shown are left out.
     """
+    return fetch_one(db, held_select(me))
+
+
+def held_select(me: AnnotatorId) -> Select[list[HeldPair]]:
+    """Select the pairs that are reserved for this annotator and not graded; see `held_pairs`."""
     # "+" keeps SQLite from reading all seats that this person ever had in the order of claim_no.
-    rows = db.conn.execute(
+    return Select(
         "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s, "
         f"{WHOLE} FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL "
         "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND lease_until IS NOT NULL) AS s "
@@ -133,11 +158,30 @@ def held_pairs(db: Database, me: AnnotatorId) -> list[HeldPair]:
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         "WHERE NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY +s.claim_no",
         {"me": me},
+        lambda rows: [
+            HeldPair(PairId(r[0]), PairKey(r[1]), BatchId(r[2]), QueryId(r[3]), r[4], r[5], bool(r[6])) for r in rows
+        ],
     )
-    return [
-        HeldPair(PairId(r[0]), PairKey(r[1]), BatchId(r[2]), QueryId(r[3]), r[4], r[5], bool(r[6]))
-        for r in rows  # one person holds a handful
-    ]
+
+
+def places_select(me: AnnotatorId) -> Select[tuple[BatchId | None, frozenset[BatchId]]]:
+    """Select where an annotator works: the batch from which they last took a pair, and the batches of pairs they hold.
+
+    A batch is a group of pairs of one query. The first is None if they never took a pair.
+    """
+    return Select(
+        "SELECT p.batch_id, 0 AS held FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
+        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
+        "ORDER BY claim_no DESC LIMIT 1) AS newest JOIN pair p USING (pair_id) "
+        "UNION ALL SELECT p.batch_id, 1 FROM (SELECT pair_id FROM seat "
+        "WHERE annotator_id = :me AND lease_until IS NOT NULL UNION ALL SELECT pair_id FROM gold_seat "
+        "WHERE annotator_id = :me AND lease_until IS NOT NULL) AS s JOIN pair p USING (pair_id)",
+        {"me": me},
+        lambda rows: (
+            next((BatchId(row[0]) for row in rows if not row[1] and row[0] is not None), None),
+            frozenset(BatchId(row[0]) for row in rows if row[1]),
+        ),
+    )
 
 
 def is_set_aside(db: Database, pair_id: PairId) -> bool:
@@ -151,10 +195,16 @@ def is_set_aside(db: Database, pair_id: PairId) -> bool:
 
 def answered_in_exam(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
     """Return whether this annotator has answered a pair in an exam, and so may know the right grade."""
-    row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = ? AND annotator_id = ?)", [pair_id, me]
-    ).fetchone()
-    return bool(row[0])
+    return fetch_one(db, in_exam_select(pair_id, me))
+
+
+def in_exam_select(pair_id: PairId, me: AnnotatorId) -> Select[bool]:
+    """Select whether this annotator has answered a pair in an exam."""
+    return Select(
+        "SELECT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me) AS answered",
+        {"pair": pair_id, "me": me},
+        lambda rows: bool(rows[0][0]),
+    )
 
 
 def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
@@ -190,32 +240,36 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
         Whether the annotator got a seat. Nobody gets a second one at the same pair.
     """
     values = {"me": me, "pair": pair_id, "now": now, "until": until}
-    cursor = db.conn.execute(
-        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, claimed_at = :now, "
-        f"claim_no = 1 + {_CLAIMS} WHERE pair_id = :pair AND seat_no = "
-        f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {FREE} "
-        "ORDER BY s.annotator_id IS NOT NULL, s.seat_no LIMIT 1) "
-        "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
-        "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
-        "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me) "
-        "AND NOT EXISTS (SELECT 1 FROM gold_seat WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL)",
-        values,
+    return any(db.conn.execute(statement, values).rowcount == 1 for statement in _CLAIM)
+
+
+def claim_all(
+    db: Database, me: AnnotatorId, pairs: Sequence[PairId], before: int, *, gold: bool, now: float, until: float
+) -> None:
+    """Reserve these pairs for an annotator, as `claim` does, and record the pairs that they got in the event log.
+
+    `before` is the number of their last claim; see `claims_select`. With `gold`, gold questions may be among the pairs.
+    """
+    for pair_id in pairs:
+        for statement in _CLAIM if gold else _CLAIM[:1]:
+            run_later(db, statement, {"me": me, "pair": pair_id, "now": now, "until": until})
+    run_later(
+        db,
+        "INSERT INTO event (at, actor, kind, subject, payload) "
+        "SELECT :at, :me, :kind, :subject, '{\"pairs\":[' || group_concat(pair_id) || ']}' FROM ("
+        "SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me AND claim_no > :before "
+        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no > :before "
+        "ORDER BY claim_no) AS taken HAVING count(*) > 0",
+        {"at": now, "me": me, "kind": SEATS_CLAIMED.kind, "subject": f"annotator:{me}", "before": before},
     )
-    if not cursor.rowcount:
-        cursor = db.conn.execute(
-            f"UPDATE gold_seat SET lease_until = :until, claim_no = 1 + {_CLAIMS}, shown_at = NULL, claimed_at = :now "
-            "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL",
-            values,
-        )
-    return cursor.rowcount == 1
 
 
-def claims_made(db: Database, me: AnnotatorId) -> int:
-    """Return the serial number of this annotator's last claim, by which they took a pair to grade; 0 if there is none.
+def claims_select(me: AnnotatorId) -> Select[int]:
+    """Select the serial number of this annotator's last claim, by which they took a pair to grade; 0 if there is none.
 
     Each annotator's claims are numbered from 1. Claims of gold questions (hidden pairs with known grades) count too.
     """
-    return int(db.conn.execute(f"SELECT {_CLAIMS}", {"me": me}).fetchone()[0])
+    return Select(f"SELECT {_CLAIMS} AS claims", {"me": me}, lambda rows: int(rows[0][0]))
 
 
 def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> None:
@@ -223,14 +277,13 @@ def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> No
 
     Nothing happens if the pair is not reserved for this annotator.
     """
-    for table in ("seat", "gold_seat"):
-        cursor = db.conn.execute(
+    for table in _GIVEN_BACK:
+        run_later(
+            db,
             f"UPDATE {table} SET shown_at = :now WHERE pair_id = (SELECT pair_id FROM pair WHERE pair_key = :key) "
             "AND annotator_id = :me AND lease_until >= :now AND shown_at IS NULL",
             {"me": me, "key": key, "now": now},
         )
-        if cursor.rowcount:
-            return
 
 
 def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
@@ -269,51 +322,71 @@ def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
 
 def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
     """Return this annotator's seat (place) at a pair, reserved or graded; None if they have none."""
-    row = db.conn.execute(
-        "SELECT seat_no, lease_until IS NULL, 0 AS gold, claimed_at FROM seat "
-        "WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0 "
-        f"UNION ALL SELECT {GOLD_SEAT_NO}, lease_until IS NULL, 1, claimed_at FROM gold_seat "
-        "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NOT NULL ORDER BY gold DESC LIMIT 1",
-        {"pair": pair_id, "me": me},
-    ).fetchone()
-    return Seat(pair_id, row[0], bool(row[1]), gold=bool(row[2]), claimed_at=row[3]) if row else None
+    return fetch_one(db, seat_of_select(pair_id, me))
+
+
+def seat_of_select(pair_id: PairId, me: AnnotatorId) -> Select[Seat | None]:
+    """Select this annotator's seat (place) at a pair, reserved or graded; None if they have none."""
+    return _seat_select("pair_id = :pair", me, pair_id)
+
+
+def seat_by_key_select(key: PairKey, me: AnnotatorId) -> Select[Seat | None]:
+    """Select this annotator's seat at the pair with this key; None if they have none."""
+    return _seat_select("pair_id = (SELECT pair_id FROM pair WHERE pair_key = :pair)", me, key)
+
+
+def _seat_select(condition: str, me: AnnotatorId, pair: PairId | PairKey) -> Select[Seat | None]:
+    return Select(
+        "SELECT pair_id, seat_no, lease_until IS NULL AS judged, 0 AS gold, claimed_at FROM seat "
+        f"WHERE {condition} AND annotator_id = :me AND repeat = 0 "
+        f"UNION ALL SELECT pair_id, {GOLD_SEAT_NO}, lease_until IS NULL, 1, claimed_at FROM gold_seat "
+        f"WHERE {condition} AND annotator_id = :me AND claim_no IS NOT NULL ORDER BY gold DESC LIMIT 1",
+        {"pair": pair, "me": me},
+        lambda rows: (
+            Seat(PairId(rows[0][0]), rows[0][1], bool(rows[0][2]), gold=bool(rows[0][3]), claimed_at=rows[0][4])
+            if rows
+            else None
+        ),
+    )
 
 
 def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
     """Mark a seat (an annotator's place at a pair) as graded, so that it stays with its holder for good."""
     if seat.gold:
-        db.conn.execute(
-            "UPDATE gold_seat SET lease_until = NULL WHERE pair_id = ? AND annotator_id = ?", [seat.pair_id, me]
-        )
-        return
-    db.conn.execute(
-        "UPDATE seat SET lease_until = NULL WHERE pair_id = ? AND seat_no = ?", [seat.pair_id, seat.seat_no]
+        sql = "UPDATE gold_seat SET lease_until = NULL WHERE pair_id = ? AND annotator_id = ?"
+        run_later(db, sql, [seat.pair_id, me])
+    else:
+        sql = "UPDATE seat SET lease_until = NULL WHERE pair_id = ? AND seat_no = ?"
+        run_later(db, sql, [seat.pair_id, seat.seat_no])
+
+
+def second_round_select(pair_id: PairId, me: AnnotatorId | None) -> Select[tuple[bool, bool]]:
+    """Select whether a pair has the seats of the second round, and whether any is ungraded that is not of `me`."""
+    return Select(
+        "SELECT count(*), coalesce(sum((annotator_id IS NULL OR lease_until IS NOT NULL) "
+        "AND coalesce(annotator_id, 0) <> :me), 0) FROM seat WHERE pair_id = :pair AND seat_no > :first",
+        {"pair": pair_id, "me": me or 0, "first": max(FIRST_ROUND_SEATS)},
+        lambda rows: (rows[0][0] >= len(SECOND_ROUND_SEATS), rows[0][1] > 0),
     )
 
 
-def open_second_round(db: Database, pair_id: PairId) -> bool:
-    """Add two seats (places for annotators) to a pair whose first two grades disagree, unless it has them already.
-
-    Return whether seats were added.
-    """
-    cursor = db.conn.executemany(
-        "INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (?, ?)",
-        ((pair_id, seat_no) for seat_no in SECOND_ROUND_SEATS),
-    )
-    return cursor.rowcount > 0
+def open_second_round(db: Database, pair_id: PairId) -> None:
+    """Add two seats (places for annotators) to a pair whose first two grades disagree, unless it has them already."""
+    for seat_no in SECOND_ROUND_SEATS:
+        run_later(db, "INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (?, ?)", [pair_id, seat_no])
 
 
-def close_second_round(db: Database, pair_id: PairId) -> bool:
+def close_second_round(db: Database, pair_id: PairId) -> None:
     """Remove a pair's seats (places for annotators) beyond the first two, unless they have a grade.
 
-    Return whether any seat was removed. This happens when a correction makes the first two grades agree. A holder of
-    such a seat has not seen the pair yet; otherwise `annotator_has_gone_on` would have forbidden the correction.
+    This happens when a correction makes the first two grades agree. A holder of such a seat has not seen the pair yet;
+    otherwise `annotator_has_gone_on` would have forbidden the correction.
     """
-    cursor = db.conn.execute(
+    run_later(
+        db,
         "DELETE FROM seat WHERE pair_id = ? AND seat_no > ? AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
         [pair_id, max(FIRST_ROUND_SEATS)],
     )
-    return cursor.rowcount > 0
 
 
 def close(db: Database, pair_id: PairId) -> None:

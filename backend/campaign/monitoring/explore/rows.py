@@ -14,6 +14,7 @@ from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.campaign.selection.queries.model import QUERIES_DRAWN
 from backend.core.ids import PairId, QueryId
 from backend.store.engine import Database
+from backend.store.events import newest
 
 _PLACES = {
     # The margin catches bounds that rounding of floats missed. 1 is added because CAST rounds negatives towards 0.
@@ -35,9 +36,9 @@ _FOUND = (
 def version(db: Database) -> str:
     """Return a text that changes whenever the tables that this module counts change.
 
-    It is made of the newest ids of events and judgements. Both are only ever added, never changed.
+    It tells which events and judgements there are. Both are only ever added, never changed.
     """
-    row = db.conn.execute("SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement)")
+    row = db.conn.execute(f"SELECT {newest('event', 'event_id')}, {newest('judgement', 'judgement_id')}")
     return "-".join(str(part or 0) for part in row.fetchone())
 
 

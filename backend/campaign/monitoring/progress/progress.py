@@ -116,7 +116,7 @@ def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
 
 
 @in_charge
-def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
+def work_version(project: Project, by: Lead | Operator) -> tuple[str, ...]:
     """Return a value that changes whenever the results of `progress`, `stuck` or `inbox.waits` may have changed.
 
     It is quick to read.

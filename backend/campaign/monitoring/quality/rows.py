@@ -19,6 +19,7 @@ from backend.core.days import DAY_MS
 from backend.core.ids import AnnotatorId
 from backend.scoring.statistics.agreement import Floats
 from backend.store.engine import Database
+from backend.store.events import newest
 
 PROBE = "probe"
 """The name of the part with pairs that are judged only for a probe. It stands beside the splits."""
@@ -30,7 +31,7 @@ def version(db: Database) -> str:
     Grades and leads' decisions are never changed or deleted, so additions are the only changes to look for.
     """
     row = db.conn.execute(
-        "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "
+        f"SELECT {newest('judgement', 'judgement_id')}, (SELECT max(adjudication_id) FROM adjudication), "
         "(SELECT max(ruling_id) FROM ruling), "
         "(SELECT count(*) FROM pair), (SELECT count(*) FROM query)"
     ).fetchone()

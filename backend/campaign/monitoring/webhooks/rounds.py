@@ -43,8 +43,8 @@ MOST_A_ROUND = 10 * AT_A_TIME
 
 
 @public
-def last_change(project: Project) -> tuple[int, int] | None:
-    """Return a pair of numbers that changes when anything happens in the project; None if it has no webhook."""
+def last_change(project: Project) -> tuple[str, str] | None:
+    """Return two texts that change when anything happens in the project; None if it has no webhook."""
     with reading(project.store) as db:
         return rows.last_change(db) if rows.webhooks(db) else None
 

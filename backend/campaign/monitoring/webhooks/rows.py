@@ -16,6 +16,7 @@ from backend.campaign.monitoring.webhooks.model import (
 )
 from backend.core.ids import AnnotatorId
 from backend.store.engine import Database, insert_returning_id
+from backend.store.events import newest
 
 
 def add(db: Database, url: str, secret: str, topics: Iterable[Topic], by: AnnotatorId | None, *, at: float) -> int:
@@ -122,11 +123,9 @@ def releases(db: Database) -> list[Occurrence]:
     ]
 
 
-def last_change(db: Database) -> tuple[int, int]:
-    """Return numbers that grow with each grade and with each recorded event."""
-    row = db.conn.execute(
-        "SELECT (SELECT coalesce(max(judgement_id), 0) FROM judgement), (SELECT coalesce(max(event_id), 0) FROM event)"
-    ).fetchone()
+def last_change(db: Database) -> tuple[str, str]:
+    """Return texts that change with each grade and with each recorded event."""
+    row = db.conn.execute(f"SELECT {newest('judgement', 'judgement_id')}, {newest('event', 'event_id')}").fetchone()
     return row[0], row[1]
 
 

@@ -18,8 +18,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.campaign.judging.grades import settle
 from backend.campaign.judging.rows import judgements, pair_status, seats
+from backend.campaign.judging.verdicts import settle
 from backend.campaign.nouns import FIRST_ROUND_SEATS, FROM_EXAM, Lead, Operator
 from backend.campaign.qualification.exam import planning
 from backend.campaign.qualification.exam.model import EXAM_CLOSED, EXAM_EXPLAINED, EXAM_USED, Exam, ExamItem, ExamKey

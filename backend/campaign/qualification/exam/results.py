@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 
+from backend.campaign.judging.filling import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState
-from backend.campaign.judging.queue import QUEUE_LENGTH
 from backend.campaign.judging.rules import ITEM_NAME
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.qualification.answers.rows import exam_candidates

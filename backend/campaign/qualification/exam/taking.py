@@ -245,7 +245,8 @@ def refuse_before_exam(store: Store, person: Annotator, event: GradeEvent, *, no
             return None
         if standing(db, person, exam).phase in NOTHING_BEFORE_WORK:
             return None
-    grading.refuse(store, person, pair, event, EXAM_FIRST, now=now)
+    with writing(store) as db:
+        grading.refuse(db, person, pair, event, EXAM_FIRST, now=now)
     return Receipt(event.key, ReceiptStatus.REFUSED, EXAM_FIRST)
 
 

@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from backend.campaign.judging import staffing
+from backend.campaign.judging.locks import locks
 from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import assignments, seats
+from backend.campaign.judging.rows import assignments
 from backend.campaign.nouns import Annotator, Lead, Operator, Pause, Person
 from backend.campaign.qualification.answers.key_file import KeyFile, read_key
 from backend.campaign.qualification.answers.rows import count_excluded, exam_candidates, well_known
@@ -42,7 +43,7 @@ from backend.core.events import Event, EventGroup
 from backend.core.ids import AnnotatorId
 from backend.core.messages import joined, said
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, Select, Store, reading, sharing, writing
 
 SETTLED = "settled pairs"
 PAIRS = 500
@@ -291,28 +292,38 @@ TOLD_FOR = 5
 """The number of pairs for which a warning stays, so that a lost answer or a reloaded page does not hide it."""
 
 
-def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
+def withdraw_seen(db: Database, me: AnnotatorId) -> None:
+    """Take back gold questions that are not handed out yet, if the annotator has since seen the pair elsewhere."""
+    gold.withdraw_seen(db, me)
+
+
+def next_select(me: AnnotatorId) -> Select[int | None]:
+    """Select after how many claims (pairs handed out) an annotator gets the next gold question; None: not planned."""
+    return gold.next_select(me)
+
+
+def is_due(next_at: int | None, claims: int) -> bool:
+    """Return whether `offer` has something to do for an annotator who made so many claims."""
+    return next_at is None or next_at <= claims
+
+
+def offer(db: Database, person: Annotator, settings: GoldSettings, next_at: int | None, claims: int) -> None:
     """Give an annotator the gold questions that are due now, as pairs that the queue can hand out next.
 
     How many are due depends on how many pairs they were handed so far. So an annotator who has nothing else to grade
     gets no more gold questions either. If no gold question is left for them, they get none this time.
     """
     me = person.annotator_id
-    with writing(store) as db:
-        next_at, claims = gold.next_at(db, me), seats.claims_made(db, me)
-        gold.withdraw_seen(db, me)
-        if next_at is not None and next_at > claims:
-            return
-        key, offers = project_rows.gold_key(db), gold.offers(db, me)
-        if next_at is None:
-            next_at = claims + gap(key, me, offers, settings.share)
-        while next_at <= claims:
-            pair = choose(_fit_for(db, me), key, me, offers)
-            if pair is not None:
-                gold.offer(db, pair, me)
-                offers += 1
-            next_at += gap(key, me, offers, settings.share)
-        gold.set_next(db, me, next_at)
+    key, offers = project_rows.gold_key(db), gold.offers(db, me)
+    if next_at is None:
+        next_at = claims + gap(key, me, offers, settings.share)
+    while next_at <= claims:
+        pair = choose(_fit_for(db, me), key, me, offers)
+        if pair is not None:
+            gold.offer(db, pair, me)
+            offers += 1
+        next_at += gap(key, me, offers, settings.share)
+    gold.set_next(db, me, next_at)
 
 
 def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSettings, *, now: float) -> Desk[Any]:
@@ -322,22 +333,32 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
     question. So nobody can tell which pair was the gold question.
     """
     me = person.annotator_id
-    with writing(store) as db:
-        last = gold.last_finding(db, me)
-        begins = bool(desk.items) and desk.items[0].position == 1
-        if begins and gold.own_pairs_since_gold(db, me, APART) >= APART:
-            answers = gold.answers(db, me, after=last.last_answer if last else 0)
-            within = within_tolerance(answers, project_rows.grading(db).tolerance)
-            warned = last is not None and last.kind is Consequence.WARNED
-            kind = consequence(within, settings, warned=warned)
-            if kind is not None:
-                counted = within[-settings.window :]
-                last = GoldFinding(kind, len(counted), sum(counted), answers[-1].gold_answer_id, desk.in_all, now)
-                _draw(store, person, last, settings, again=warned)
-                if kind is Consequence.PAUSED:
-                    return Desk(DeskState.PAUSED, (), None, desk.today, desk.in_all)
+    if desk.items and desk.items[0].position == 1:
+        new = sharing(store, locks(me), lambda db: _judge_answers(db, me, settings, in_all=desk.in_all, now=now))
+        if new is not None and new.kind is Consequence.PAUSED:
+            return Desk(DeskState.PAUSED, (), None, desk.today, desk.in_all)
+    last = gold.last_finding(store.db, me)
     warning_due = last is not None and last.kind is Consequence.WARNED and desk.in_all - last.graded < TOLD_FOR
     return replace(desk, warned=True) if warning_due else desk
+
+
+def _judge_answers(
+    db: Database, me: AnnotatorId, settings: GoldSettings, *, in_all: int, now: float
+) -> GoldFinding | None:
+    """Warn or pause an annotator if their answers ask for it; return the new finding, or None."""
+    if gold.own_pairs_since_gold(db, me, APART) < APART or assignments.is_paused(db, me):
+        return None
+    last = gold.last_finding(db, me)
+    answers = gold.answers(db, me, after=last.last_answer if last else 0)
+    within = within_tolerance(answers, project_rows.grading(db).tolerance)
+    warned = last is not None and last.kind is Consequence.WARNED
+    kind = consequence(within, settings, warned=warned)
+    if kind is None:
+        return None
+    counted = within[-settings.window :]
+    new = GoldFinding(kind, len(counted), sum(counted), answers[-1].gold_answer_id, in_all, now)
+    _draw(db, me, new, settings, again=warned)
+    return new
 
 
 def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
@@ -356,24 +377,22 @@ def within_tolerance(answers: Sequence[GoldGrade], tolerance: int) -> list[bool]
     return [not misses(answer.own, answer.right, tolerance) for answer in answers]
 
 
-def _draw(store: Store, person: Annotator, finding: GoldFinding, settings: GoldSettings, *, again: bool) -> None:
-    me = person.annotator_id
+def _draw(db: Database, me: AnnotatorId, finding: GoldFinding, settings: GoldSettings, *, again: bool) -> None:
     paused = finding.kind is Consequence.PAUSED
-    with writing(store) as db:
-        gold.add_finding(db, me, finding)
-        events.record(
-            db,
-            GOLD_PAUSED if paused else GOLD_WARNED,
-            at=finding.at,
-            actor=None,
-            subject=f"annotator:{me}",
-            payload={"answers": finding.answers, "within": finding.within},
+    gold.add_finding(db, me, finding)
+    events.record(
+        db,
+        GOLD_PAUSED if paused else GOLD_WARNED,
+        at=finding.at,
+        actor=None,
+        subject=f"annotator:{me}",
+        payload={"answers": finding.answers, "within": finding.within},
+    )
+    if paused:
+        level = settings.pause if 100 * finding.within < settings.pause * finding.answers else settings.warn
+        after = ", after a warning" if again else ""
+        reason = (
+            f"Gold: {finding.within} of {finding.answers} answers agree with the known grade, fewer than "
+            f"{level:g} %{after}. The page Gold shows them."
         )
-        if paused:
-            level = settings.pause if 100 * finding.within < settings.pause * finding.answers else settings.warn
-            after = ", after a warning" if again else ""
-            reason = (
-                f"Gold: {finding.within} of {finding.answers} answers agree with the known grade, fewer than "
-                f"{level:g} %{after}. The page Gold shows them."
-            )
-            staffing.begin_pause(db, None, me, reason, now=finding.at)
+        staffing.begin_pause(db, None, me, reason, now=finding.at)

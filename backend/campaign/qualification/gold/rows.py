@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.gold.rules import Consequence
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, Select, run_later
 
 # This person has seen an explanation of what the guideline shows, what their exam asked, and what they practised on.
 # An exam that is open may explain its pairs to them later.
@@ -110,7 +110,8 @@ def offers(db: Database, me: AnnotatorId) -> int:
 
 def withdraw_seen(db: Database, me: AnnotatorId) -> None:
     """Take back gold questions that are not handed out yet, if the annotator has since seen the pair elsewhere."""
-    db.conn.execute(
+    run_later(
+        db,
         "DELETE FROM gold_seat WHERE annotator_id = :me AND claim_no IS NULL "
         f"AND NOT ({_UNSEEN.format(pair='gold_seat.pair_id')})",
         {"me": me},
@@ -123,13 +124,13 @@ def withdraw_all(db: Database) -> None:
     db.conn.execute("DELETE FROM gold_rhythm")
 
 
-def next_at(db: Database, me: AnnotatorId) -> int | None:
-    """Return after how many pairs an annotator gets the next gold question; None if none is planned.
+def next_select(me: AnnotatorId) -> Select[int | None]:
+    """Select after how many pairs an annotator gets the next gold question; None if none is planned.
 
     All pairs that were handed to the annotator so far count.
     """
-    row = db.conn.execute("SELECT next_at FROM gold_rhythm WHERE annotator_id = ?", [me]).fetchone()
-    return row[0] if row else None
+    sql = "SELECT next_at FROM gold_rhythm WHERE annotator_id = :me"
+    return Select(sql, {"me": me}, lambda rows: int(rows[0][0]) if rows else None)
 
 
 def set_next(db: Database, me: AnnotatorId, claim: int) -> None:

@@ -18,9 +18,9 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import TypeVar
 
-from backend.campaign.judging.grades import consensus_rule, rebuild_verdicts
 from backend.campaign.judging.model import JUDGEMENTS_IMPORTED, ActKind
 from backend.campaign.judging.rows import pair_status, seats
+from backend.campaign.judging.verdicts import consensus_rule, rebuild_verdicts
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Person, Role, Verdict
 from backend.campaign.release.earlier import pairs as earlier_pairs
 from backend.campaign.release.earlier import rows as earlier

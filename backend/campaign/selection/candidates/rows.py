@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
 from backend.campaign.setup.project.model import PROJECT_SPLIT, StoredSettings
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
-from backend.store.engine import Database, insert_returning_id
+from backend.store.engine import Database, insert_returning_id, run_later
 
 # The lowest seat without a judgement, for each pair that has one. The holder does not matter: a lease may end.
 _WANTING = """
@@ -50,20 +50,15 @@ def _refresh(db: Database, which: str, number: int) -> None:
 
     `which` is SQL with the parameter `number` that selects the batch.
     """
-    batch_id, nearest, position, there = db.conn.execute(
-        f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
-        f"LEFT JOIN ({AGENDA_ROWS.format(where=f'p.batch_id = ({which})')}) AS w ON w.batch_id = b.batch_id "
-        "LEFT JOIN agenda a ON a.batch_id = b.batch_id",
-        {"number": number},
-    ).fetchone()
-    if nearest is None and there is not None:
-        db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
-    elif nearest != there:
-        db.conn.execute(
-            "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
-            "DO UPDATE SET nearest = excluded.nearest",
-            [batch_id, nearest, position],
-        )
+    rows = AGENDA_ROWS.format(where=f"p.batch_id = ({which})")
+    values = {"number": number}
+    run_later(db, f"DELETE FROM agenda WHERE batch_id = ({which}) AND NOT EXISTS ({rows})", values)
+    run_later(
+        db,
+        f"INSERT INTO agenda (batch_id, nearest, position) {rows} ON CONFLICT (batch_id) "
+        "DO UPDATE SET nearest = excluded.nearest WHERE agenda.nearest <> excluded.nearest",
+        values,
+    )
 
 
 def refresh_agenda_of_moment(db: Database, moment_id: MomentId) -> None:

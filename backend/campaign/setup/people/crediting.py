@@ -14,6 +14,7 @@ from backend.core.days import DAY_MS
 from backend.core.ids import AnnotatorId
 from backend.store.connection import Database
 
+_DAY_S = DAY_MS / 1000
 _MOST_MS = 2**31 - 1
 """The largest credited time; sums of larger numbers could overflow."""
 
@@ -76,11 +77,22 @@ def work_time(
             it, or lies ahead because the clock was set back, the time since their previous work counts.
         now: seconds since 1970.
     """
-    if since is None or since > now:
-        since = rows.last_credited(db, me, now=now) or now
-    since = max(since, now - DAY_MS / 1000)
-    return limit_to_server_time(
-        *(active_ms, elapsed_ms),
-        passed_ms=max(0, int((now - since) * 1000)),
-        credited_ms=rows.credited_since(db, me, since, now=now),
-    )
+    start = credit_from(since, now)
+    if start is None:
+        start = max(rows.last_credited(db, me, now=now) or now, now - _DAY_S)
+    credited_ms = rows.credited_since(db, me, start, now=now)
+    return limit_since(start, active_ms, elapsed_ms, credited_ms=credited_ms, now=now)
+
+
+def credit_from(since: float | None, now: float) -> float | None:
+    """Return since when working time can be credited, given when a person got the work; at most a day ago.
+
+    None if only the time of their previous work can tell; see `work_time`.
+    """
+    return None if since is None or since > now else max(since, now - _DAY_S)
+
+
+def limit_since(start: float, active_ms: int, elapsed_ms: int | None, *, credited_ms: int, now: float) -> WorkTime:
+    """Limit working times as `limit_to_server_time` does, given the time since which they can be credited."""
+    passed_ms = max(0, int((now - start) * 1000))
+    return limit_to_server_time(active_ms, elapsed_ms, passed_ms=passed_ms, credited_ms=credited_ms)

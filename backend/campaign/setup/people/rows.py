@@ -13,7 +13,7 @@ from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
 from backend.store import sqlite
-from backend.store.engine import Database, insert_returning_id
+from backend.store.engine import Database, Select, fetch_one, insert_returning_id
 
 
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
@@ -364,10 +364,13 @@ def credited_since(db: Database, me: AnnotatorId, instant: float, *, now: float)
 
     Both are in seconds since 1970. Times after `now` were stored before the clock was set back.
     """
-    row = db.conn.execute(
-        f"SELECT coalesce(sum(active_ms), 0) FROM ({_CREDITED}) AS e", {"me": me, "since": instant, "now": now}
-    ).fetchone()
-    return int(row[0])
+    return fetch_one(db, credited_select(me, instant, now=now))
+
+
+def credited_select(me: AnnotatorId, instant: float, *, now: float) -> Select[int]:
+    """Select how much working time was credited to a person after an instant and until `now`; see `credited_since`."""
+    sql = f"SELECT coalesce(sum(active_ms), 0) AS credited FROM ({_CREDITED}) AS e"
+    return Select(sql, {"me": me, "since": instant, "now": now}, lambda rows: int(rows[0][0]))
 
 
 def last_credited(db: Database, me: AnnotatorId, *, now: float) -> float | None:

@@ -15,7 +15,7 @@ from backend.campaign.setup.project.model import (
     Terms,
 )
 from backend.core.ids import AnnotatorId
-from backend.store.engine import Database
+from backend.store.engine import Database, Select, fetch_one
 
 
 def campaign(db: Database) -> StoredSettings:
@@ -42,16 +42,24 @@ def rule(db: Database) -> tuple[str, int, Rounding]:
     The tolerance is how far two grades may differ and still agree. The rounding is for a mean halfway between two
     grades.
     """
-    row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
-    return row[0], row[1], Rounding(row[2])
+    return fetch_one(db, rule_select())
+
+
+def rule_select() -> Select[tuple[str, int, Rounding]]:
+    """Select the rule that turns a pair's grades into a verdict; see `rule`."""
+    sql = "SELECT rule_version, tolerance, rounding FROM campaign"
+    return Select(sql, {}, lambda rows: (rows[0][0], rows[0][1], Rounding(rows[0][2])))
 
 
 def gold(db: Database) -> GoldSettings:
     """Return the settings of gold questions: pairs with known grades, hidden in annotators' work."""
-    row = db.conn.execute(
-        "SELECT gold, gold_share, gold_window, gold_fewest, gold_warn, gold_pause FROM campaign"
-    ).fetchone()
-    return GoldSettings(bool(row[0]), *row[1:])
+    return fetch_one(db, gold_select())
+
+
+def gold_select() -> Select[GoldSettings]:
+    """Select the settings of gold questions: pairs with known grades, hidden in annotators' work."""
+    sql = "SELECT gold, gold_share, gold_window, gold_fewest, gold_warn, gold_pause FROM campaign"
+    return Select(sql, {}, lambda rows: GoldSettings(bool(rows[0][0]), *rows[0][1:]))
 
 
 def set_gold(db: Database, new: GoldSettings) -> None:
@@ -170,8 +178,13 @@ def set_tutorial(db: Database, on: bool) -> None:
 
 def scale(db: Database) -> Scale:
     """Return the grades that annotators may give, with their labels and meanings."""
-    rows = db.conn.execute("SELECT grade, label, meaning, detail, example FROM scale ORDER BY grade")
-    return Scale(tuple(GradeMeaning(*row) for row in rows))
+    return fetch_one(db, scale_select())
+
+
+def scale_select() -> Select[Scale]:
+    """Select the grades that annotators may give, with their labels and meanings."""
+    sql = "SELECT grade, label, meaning, detail, example FROM scale ORDER BY grade"
+    return Select(sql, {}, lambda rows: Scale(tuple(GradeMeaning(*row) for row in rows)))
 
 
 def set_batch_size(db: Database, size: int) -> None:

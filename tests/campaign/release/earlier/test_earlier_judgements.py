@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.campaign.judging.rows import seats
+from backend.campaign.judging.verdicts import rebuild_verdicts
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.release.earlier.importing import import_judgements

@@ -15,6 +15,7 @@ from backend.campaign.monitoring.progress.model import DayCount, PairKind, Perso
 from backend.campaign.nouns import SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, PairKey, QueryId
 from backend.store.engine import Database
+from backend.store.events import newest
 
 # Pairs that may be handed out and lack a grade; all of them are in a batch on the agenda.
 _WANTING = """
@@ -126,16 +127,16 @@ def kept_back(db: Database) -> tuple[int, int]:
     return row[0], row[1]
 
 
-def version(db: Database) -> tuple[int, ...]:
-    """Return the newest ids in four tables: events, judgements, gold answers, and actions on descriptions.
+def version(db: Database) -> tuple[str, ...]:
+    """Return texts that change with four tables: events, judgements, gold answers, and actions on descriptions.
 
-    Every change adds a row to one of these tables, so that one of the ids rises.
+    Every change adds a row to one of these tables.
     """
     row = db.conn.execute(
-        "SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement), "
-        "(SELECT max(gold_answer_id) FROM gold_answer), (SELECT max(act_id) FROM description_act)"
+        f"SELECT {newest('event', 'event_id')}, {newest('judgement', 'judgement_id')}, "
+        f"{newest('gold_answer', 'gold_answer_id')}, {newest('description_act', 'act_id')}"
     ).fetchone()
-    return tuple(number or 0 for number in row)
+    return tuple(row)
 
 
 def _kind(facts: str, query: QueryId | None, skipped: str = "", known: str = "") -> PairKind:
