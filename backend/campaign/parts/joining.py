@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from backend.campaign.judging.grades import rebuild_verdicts
+from backend.campaign.judging.verdicts import rebuild_verdicts
 from backend.campaign.parts.model import PARTS_JOINED, TABLES, Joining, PartOfSplit
 from backend.campaign.parts.rows import comparing, splits
 from backend.campaign.parts.rows import joined as joined_rows
