@@ -14,7 +14,7 @@ from backend.campaign.release.replay.rules.truth import relevance_of
 from backend.campaign.review.adjudicating import adjudicate
 from backend.core.errors import InputError
 from backend.scoring.scored_files import evaluate_files
-from campaign.release.replay.published import LADDER, TABLE_5, blocks, write_pairs, write_runs
+from campaign.release.replay.published import LADDER, SECOND, TABLE_5, blocks, write_pairs, write_runs
 from support import NOW, PARTLY, Judging
 
 
@@ -173,6 +173,12 @@ def test_pair_numbers_tell_the_published_queries_and_batches(shared: Path, tmp_p
     query_of = blocks(table[:, 0])
     assert len(set(query_of.values())) == 3_281
     assert len(query_of) - 3_281 == 1_544
+    # It had 14,382 + 325 validation and 80,060 + 1,716 test pairs: 13 and 4 fewer than full batches of 20 would have.
+    sizes = np.bincount(table[:, 0] // 20)
+    lacking = [20 * (264 + 2 * 236) - 14_382 - 325, 20 * (1_473 + 2 * 1_308) - 80_060 - 1_716]
+    assert sorted(20 - sizes[(sizes > 0) & (sizes < 20)]) == sorted(lacking) == [4, 13]
+    # 236 validation queries have a second batch, so the validation queries are not the first 500 blocks.
+    assert sum(block + SECOND in query_of for block in range(500)) == 241
     # The first pair is the moment of the query's own caption; where there is a second batch, the end of the first is
     # relevant, as the lead's rule asks.
     rank, mean = table[:, 2], table[:, 3] / 100
