@@ -33,7 +33,7 @@ BLOCKED = """
   SELECT count(DISTINCT l.pid) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
   WHERE NOT l.granted AND a.datname = current_database()
 """
-SCHEDULES = 12
+SCHEDULES = 6
 """How many orders of two acts are tried, beside those in which one comes after the other."""
 
 Act = Callable[[], Any]
