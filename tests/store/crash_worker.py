@@ -20,7 +20,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -121,6 +121,8 @@ class Life:
 
     def run(self) -> None:
         """Work until somebody ends it."""
+        with suppress(StoreUnavailable):  # its connection to a server gets to know the statements first
+            exchange.desk(self.project, next(iter(self.people.values())), now=self.now)
         while True:
             try:
                 self.send_again()
