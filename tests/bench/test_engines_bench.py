@@ -26,7 +26,7 @@ from postgres import Cluster
 pytestmark = pytest.mark.bench
 
 PAIRS, PEOPLE = 6_000, (25, 100)
-LASTS_S = sized(4.0, 20.0)
+LASTS_S = sized(10.0, 30.0)
 ROUND_TRIPS_MS = (0.0, 0.5, 2.0)
 """What the way to the server and back adds."""
 SOCKET = ".s.PGSQL.5432"

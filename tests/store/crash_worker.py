@@ -19,12 +19,13 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from backend.store import connection
-from backend.store.connection import Database, Store
+from backend.store.connection import Database, Lock, Store
 
 OUTSIDE, OPEN, COMMITTING = 0, 1, 2
 PATIENCE_S = 0.15
@@ -35,7 +36,8 @@ AWAY_S = 60.0
 
 watched = mmap.mmap(-1, mmap.PAGESIZE)
 """Shared by parent and child: where the child stands with its transaction, and the number of its act."""
-_writing = connection.writing
+_writing, _sharing = connection.writing, connection.sharing
+T = TypeVar("T")
 
 
 @contextmanager
@@ -54,7 +56,26 @@ def _watched_writing(store: Store) -> Iterator[Database]:
             watched[0] = OUTSIDE
 
 
-connection.writing = _watched_writing  # before anything else takes it from there
+def _watched_sharing(store: Store, locks: Sequence[Lock], act: Callable[[Database], T]) -> T:
+    """`sharing`, telling the parent the same."""
+    outermost = not store.db.conn.in_transaction
+
+    def watched_act(db: Database) -> T:
+        if outermost:
+            watched[0] = OPEN
+        done = act(db)
+        if outermost:
+            watched[0] = COMMITTING
+        return done
+
+    try:
+        return _sharing(store, locks, watched_act)
+    finally:
+        if outermost:
+            watched[0] = OUTSIDE
+
+
+connection.writing, connection.sharing = _watched_writing, _watched_sharing  # before anything else takes them
 
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.database import backup
@@ -100,6 +121,8 @@ class Life:
 
     def run(self) -> None:
         """Work until somebody ends it."""
+        with suppress(StoreUnavailable):  # its connection to a server gets to know the statements first
+            exchange.desk(self.project, next(iter(self.people.values())), now=self.now)
         while True:
             try:
                 self.send_again()

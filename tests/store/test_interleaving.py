@@ -20,8 +20,8 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import queue
-from backend.campaign.judging.model import GradeEvent, Receipt
-from backend.campaign.judging.staffing import pause_person, unpause_person
+from backend.campaign.judging.model import Assignment, GradeEvent, Receipt
+from backend.campaign.judging.staffing import assign, pause_person, unpause_person
 from backend.core.ids import PairKey
 from backend.store import shared_writing, sqlite
 from backend.store.postgresql import PostgresConnection, PostgresStore
@@ -33,7 +33,7 @@ BLOCKED = """
   SELECT count(DISTINCT l.pid) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
   WHERE NOT l.granted AND a.datname = current_database()
 """
-SCHEDULES = 12
+SCHEDULES = 6
 """How many orders of two acts are tried, beside those in which one comes after the other."""
 
 Act = Callable[[], Any]
@@ -283,6 +283,22 @@ def test_a_key_press_belongs_to_one_of_two_people(judging: Judging, stepper: Ste
         for who in (0, 1):
             sit(judging.project, judging.annotators[who], [taken[who]], now=NOW)
         acts = [partial(grade, judging, who, taken[who], 3, f"stolen {number}") for who in (0, 1)]
+        assert sorted(receipt.status for receipt in stepper.run(acts, schedule)) == ["refused", "saved"]
+    sound(judging)
+
+
+def test_a_quota_holds_for_grades_from_two_windows(judging: Judging, stepper: Stepper) -> None:
+    project, me = judging.project, judging.annotators[0]
+    sql = project.store.db.conn
+    of_two = [
+        [PairKey(row[0]) for row in sql.execute("SELECT pair_key FROM pair WHERE batch_id = ? ORDER BY 1", [batch])]
+        for (batch,) in sql.execute("SELECT batch_id FROM batch ORDER BY batch_id LIMIT 2").fetchall()
+    ]
+    for number, schedule in enumerate(schedules()):
+        assign(project, judging.lead, [me.annotator_id], Assignment(in_all=number + 1), now=NOW)
+        pairs = [keys[number] for keys in of_two]
+        sit(project, me, pairs, now=NOW)
+        acts = [partial(grade, judging, 0, pair, 3, pair) for pair in pairs]
         assert sorted(receipt.status for receipt in stepper.run(acts, schedule)) == ["refused", "saved"]
     sound(judging)
 
