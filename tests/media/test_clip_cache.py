@@ -200,8 +200,8 @@ def test_clips_from_before_the_clock_jumped_go_too(tmp_path: Path, jump: tuple[f
     with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
         jobs = asked_for(ClipCache(tmp_path / "clips", max_bytes=150), *range(3))
         ensure(jobs[0], lambda: before)
-        left_over = part_of(jobs[1].path)
-        left_over.write_bytes(b"of a killed process")
+        left_over = jobs[1].path.with_name(f"{jobs[1].path.name}.1.2.part")
+        left_over.write_bytes(b"of a process on another machine")
         os.utime(left_over, (before, before))
         ensure(jobs[1], lambda: after + 2 * SAFE_AGE_S + 1)
         ensure(jobs[2], lambda: after + 2 * SAFE_AGE_S + 1)

@@ -15,7 +15,7 @@ from backend.campaign.setup.project.settings import BY_KEY, SETTINGS, ProjectSet
 from backend.campaign.setup.project.settings_file import read_settings
 from backend.campaign.setup.project.settings_text import template
 from backend.core.errors import InputError
-from backend.core.server_options import FIRST_LINK_VARIABLE, READY_VARIABLE
+from backend.core.server_options import FIRST_LINK_VARIABLE, HANDOVER_VARIABLE, READY_VARIABLE
 from backend.language.chat import KEY
 
 ROOT = Path(__file__).parents[4]
@@ -72,7 +72,8 @@ def test_every_variable_of_the_environment_is_in_the_registry() -> None:
         for name in re.findall(r"\bREELRANK_[A-Z_]+\b", path.read_text(encoding="utf-8"))
     }
     known = {one.key for one in ENVIRONMENT}
-    assert named - known == {READY_VARIABLE, FIRST_LINK_VARIABLE}, "they go between `serve` and its server"
+    internal = {READY_VARIABLE, FIRST_LINK_VARIABLE, HANDOVER_VARIABLE}
+    assert named - known == internal, "they go between `serve` and its server"
     assert KEY in known
 
 
