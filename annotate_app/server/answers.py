@@ -51,6 +51,10 @@ ASKED_AGAIN = "private, no-cache"
 """Cache-Control: a browser may keep the answer but must ask before each use. The session is checked each time; an
 unchanged answer is then a 304 without content."""
 
+WHOLE_BYTES = 1024 * 1024
+"""Largest clip that is read at once; a clip of 720 lines has 72 kB a second. One person may have 64 requests for clips
+under way, so this bounds the memory that a person with a slow connection can occupy."""
+
 
 class RequestBody(msgspec.Struct):
     """Base of all JSON request bodies. `person` is the user who was signed in when the sending page was loaded.
@@ -91,7 +95,12 @@ class ClipFile(FileResponse):
     """A file response that supports Range requests, and answers 304 if the browser already has the file (same ETag).
 
     It sends no Last-Modified: sending a clip changes its file's time, which would reveal when somebody else watched it.
+
+    A file of at most `WHOLE_BYTES` that is requested whole is read at once. Larger ones are read in pieces of
+    `chunk_size` bytes, each in a thread, because the whole video of the page Describe may not fit into memory.
     """
+
+    chunk_size = 256 * 1024
 
     def set_stat_headers(self, stat_result: os.stat_result) -> None:
         """Set Content-Length, but not Last-Modified or an ETag made from the file's time."""
@@ -112,7 +121,24 @@ class ClipFile(FileResponse):
             else [b"if-range", b"range"]
         )
         headers = [(name, value) for name, value in scope["headers"] if name not in left_out]
+        if scope["method"] == "GET" and not any(name == b"range" for name, _ in headers):
+            content = await run_in_threadpool(_content_if_small, Path(self.path))
+            if content is not None:
+                self.headers["content-length"] = str(len(content))
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                await send({"type": "http.response.body", "body": content})
+                return
         await super().__call__({**scope, "headers": headers}, receive, send)
+
+
+def _content_if_small(path: Path) -> bytes | None:
+    """Return the content of a file; None if it has more than `WHOLE_BYTES` or is not there any more."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(WHOLE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    return content if len(content) <= WHOLE_BYTES else None
 
 
 _STATIC = StaticFiles(check_dir=False)

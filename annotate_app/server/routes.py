@@ -48,6 +48,7 @@ from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import (
     clip_elsewhere,
     clip_for,
+    desk_clips,
     gif_for,
     report_broken,
     report_clip,
@@ -66,8 +67,8 @@ from backend.core.errors import (
     StoreUnavailable,
     VideoUnreadable,
 )
-from backend.core.ids import PairKey
-from backend.media.jobs import ClipJob
+from backend.core.ids import AnnotatorId, PairKey
+from backend.media.jobs import ClipJob, is_cut
 
 _LOG = logging.getLogger(__name__)
 
@@ -118,6 +119,8 @@ class Desks(ClipRoutes):
         super().__init__(project, clips, clock)
         self._turns = Turns()
         self._background: set[asyncio.Task[None]] = set()
+        self._there: dict[AnnotatorId, frozenset[PairKey]] = {}
+        """Pairs of each person's desk whose clips were there when the pair came to the desk."""
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes of the grading page, each with the method that answers it."""
@@ -165,7 +168,8 @@ class Desks(ClipRoutes):
             monitoring.counts.exchanged(time.perf_counter() - began, sent.grades, receipts)
         saved = {receipt.key for receipt in receipts if receipt.status is ReceiptStatus.SAVED}
         broken = [skip.pair for skip in sent.skips if skip.kind is SkipKind.BROKEN_CLIP and skip.key in saved]
-        self._in_background(self._try_reported(person, broken))
+        if broken:
+            self._in_background(self._try_reported(person, broken))
         return self._answer(person, receipts, desk)
 
     async def _in_parts(
@@ -198,7 +202,8 @@ class Desks(ClipRoutes):
         async with self._turns.of(person.annotator_id, 1):
             taken = await run_in_threadpool(report_broken, self._project(), person, sent.pair, sent.what, now=now)
             desk = await run_in_threadpool(exchange.desk, self._project(), person, now=now)
-        self._in_background(self._try_reported(person, [sent.pair] if taken else []))
+        if taken:
+            self._in_background(self._try_reported(person, [sent.pair]))
         return self._answer(person, [], desk)
 
     @takes(_Exam)
@@ -240,7 +245,8 @@ class Desks(ClipRoutes):
         person, pair = person_of(request), PairKey(request.path_params["pair"])
         context = request.query_params.get("context") == "1"
         try:
-            if not context and request.query_params.get("here") != "1":
+            may_redirect = self._project().settings.clips.signed_s > 0
+            if may_redirect and not context and request.query_params.get("here") != "1":
                 bucket_url = await run_in_threadpool(clip_elsewhere, self._project(), person, pair, now=self._clock())
                 if bucket_url is not None:
                     return RedirectResponse(bucket_url, 307, {"Cache-Control": "no-store"})
@@ -272,7 +278,12 @@ class Desks(ClipRoutes):
         return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
-        self._in_background(self._cut_ahead(person, [item.pair for item in desk.items]))
+        pairs = [item.pair for item in desk.items]
+        there = self._there.pop(person.annotator_id, frozenset()) & frozenset(pairs)
+        if there:
+            self._there[person.annotator_id] = there
+        if new := [pair for pair in pairs if pair not in there]:
+            self._in_background(self._cut_ahead(person, new))
         return json_answer({"receipts": receipts, "desk": desk})
 
     def _in_background(self, work: Coroutine[None, None, None]) -> None:
@@ -296,26 +307,29 @@ class Desks(ClipRoutes):
                 _LOG.info("The reported clip of %s was not tried: %s", pair, error)
 
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
-        """Have the missing clips of a user's next pairs cut, in their order, before the browser requests them."""
+        """Have the missing clips of a user's next pairs cut, in their order, before the browser requests them.
 
-        def missing() -> list[tuple[PairKey, ClipJob]]:
-            uncut = []
-            for pair in pairs:
-                try:
-                    job, is_there = check_clip(partial(clip_for, self._project(), person, pair))
-                except VideoUnreadable as error:
-                    report_clip(self._project(), person, pair, str(error), now=self._clock())
-                except NotAllowed:
-                    pass  # graded or given back in the meantime
-                else:
-                    if not is_there and not clip_elsewhere(self._project(), person, pair, now=self._clock()):
+        Each exchange asks again for those that were not there, whose cut may have failed.
+        """
+
+        def check() -> tuple[set[PairKey], list[tuple[PairKey, ClipJob]]]:
+            there, uncut = set[PairKey](), list[tuple[PairKey, ClipJob]]()
+            for pair, job in desk_clips(self._project(), person, pairs):
+                with suppress(NotAllowed):  # graded or given back in the meantime
+                    if isinstance(job, VideoUnreadable):
+                        report_clip(self._project(), person, pair, str(job), now=self._clock())
+                    elif is_cut(job) or clip_elsewhere(self._project(), person, pair, now=self._clock()):
+                        there.add(pair)
+                    else:
                         uncut.append((pair, job))
-            return uncut
+            return there, uncut
 
         try:
-            jobs = await run_in_threadpool(missing)
+            there, jobs = await run_in_threadpool(check)
         except StoreUnavailable:
             return  # the request for the clip reports it, and the next exchange tries again
+        if there:
+            self._there[person.annotator_id] = self._there.get(person.annotator_id, frozenset()) | there
         futures = []
         with suppress(TooMuch):  # the others are cut when the browser requests them
             for pair, job in jobs:
