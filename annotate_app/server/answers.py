@@ -27,7 +27,6 @@ from typing import TypeVar
 
 import anyio
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -39,6 +38,7 @@ from annotate_app.server import monitoring
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.session.guard import is_own_page, person_of
 from annotate_app.session.request_limits import BodyRefused, RecentUse, TooMuch, json_body
+from annotate_app.session.threads import in_thread
 from backend.campaign.desk.clips import why_not_shown
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
@@ -122,7 +122,7 @@ class ClipFile(FileResponse):
         )
         headers = [(name, value) for name, value in scope["headers"] if name not in left_out]
         if scope["method"] == "GET" and not any(name == b"range" for name, _ in headers):
-            content = await run_in_threadpool(_content_if_small, Path(self.path))
+            content = await in_thread(_content_if_small, Path(self.path))
             if content is not None:
                 self.headers["content-length"] = str(len(content))
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -163,7 +163,7 @@ async def cut_clip(
         TooMuch: this user has too many clips waiting.
         VideoUnreadable: the clip cannot be cut.
     """
-    job, is_there = await run_in_threadpool(check_clip, find)
+    job, is_there = await in_thread(check_clip, find)
     if not is_there:
         began = time.perf_counter()
         try:
@@ -211,7 +211,7 @@ def clip_response(job: ClipJob, headers: Mapping[str, str] | None = None) -> Res
 
 async def unreadable_response(project: Project, person: Person, error: VideoUnreadable) -> Response:
     """Return a 404 response that says why a clip cannot be shown, in as much detail as this user may read."""
-    return error_response(404, await run_in_threadpool(why_not_shown, project, person, error))
+    return error_response(404, await in_thread(why_not_shown, project, person, error))
 
 
 def error_response(status: int, message: str) -> Response:

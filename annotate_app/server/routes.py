@@ -15,7 +15,6 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -44,6 +43,7 @@ from annotate_app.server.lead_routes import Moments, Rewriting, Uploads, Waiting
 from annotate_app.session.guard import person_of
 from annotate_app.session.request_limits import TooMuch
 from annotate_app.session.routes import Sessions
+from annotate_app.session.threads import in_thread
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import (
     clip_elsewhere,
@@ -152,7 +152,7 @@ class Desks(ClipRoutes):
                 receipts += await self._in_parts(exchange.record_skips, person, skips, now=now)
                 grades, skips, events = [], [], 0
             async with self._turns.part(me, events, of_many=many):
-                taken, desk = await run_in_threadpool(
+                taken, desk = await in_thread(
                     exchange.exchange,
                     self._project(),
                     person,
@@ -183,13 +183,13 @@ class Desks(ClipRoutes):
         receipts: list[Receipt] = []
         for part in parts(events):
             async with self._turns.part(person.annotator_id, len(part), of_many=True):
-                receipts += await run_in_threadpool(take, self._project(), person, part, now=now)
+                receipts += await in_thread(take, self._project(), person, part, now=now)
         return receipts
 
     @takes(_Shown)
     async def shown(self, request: Request, sent: _Shown) -> Response:
         """Record that the browser displayed the first frame of a clip. The answer is always empty."""
-        await run_in_threadpool(exchange.shown, self._project(), person_of(request), sent.pair, now=self._clock())
+        await in_thread(exchange.shown, self._project(), person_of(request), sent.pair, now=self._clock())
         return Response(status_code=204)
 
     @takes(_Broken)
@@ -200,8 +200,8 @@ class Desks(ClipRoutes):
         """
         person, now = person_of(request), self._clock()
         async with self._turns.of(person.annotator_id, 1):
-            taken = await run_in_threadpool(report_broken, self._project(), person, sent.pair, sent.what, now=now)
-            desk = await run_in_threadpool(exchange.desk, self._project(), person, now=now)
+            taken = await in_thread(report_broken, self._project(), person, sent.pair, sent.what, now=now)
+            desk = await in_thread(exchange.desk, self._project(), person, now=now)
         if taken:
             self._in_background(self._try_reported(person, [sent.pair]))
         return self._answer(person, [], desk)
@@ -213,13 +213,13 @@ class Desks(ClipRoutes):
         The answers to the exam are saved by `exchange`.
         """
         person = person_of(request)
-        desk = await run_in_threadpool(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
+        desk = await in_thread(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
         return self._answer(person, [], desk)
 
     async def recent(self, request: Request) -> Response:
         """Answer with the user's newest grades that they may still change, each with the query of its pair."""
         person, now = person_of(request), self._clock()
-        items = await run_in_threadpool(exchange.recent_grades, self._project(), person, now=now)
+        items = await in_thread(exchange.recent_grades, self._project(), person, now=now)
         return json_answer({"items": items})
 
     @answers_refusals
@@ -227,9 +227,7 @@ class Desks(ClipRoutes):
     async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
         """Record that the user read a version of the guideline to its end; answer with the pairs to grade next."""
         person = person_of(request)
-        desk = await run_in_threadpool(
-            exchange.read_guideline, self._project(), person, sent.version, now=self._clock()
-        )
+        desk = await in_thread(exchange.read_guideline, self._project(), person, sent.version, now=self._clock())
         return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
@@ -247,7 +245,7 @@ class Desks(ClipRoutes):
         try:
             may_redirect = self._project().settings.clips.signed_s > 0
             if may_redirect and not context and request.query_params.get("here") != "1":
-                bucket_url = await run_in_threadpool(clip_elsewhere, self._project(), person, pair, now=self._clock())
+                bucket_url = await in_thread(clip_elsewhere, self._project(), person, pair, now=self._clock())
                 if bucket_url is not None:
                     return RedirectResponse(bucket_url, 307, {"Cache-Control": "no-store"})
             find = partial(clip_for, self._project(), person, pair, context=context)
@@ -297,7 +295,7 @@ class Desks(ClipRoutes):
         for pair in pairs:
             try:
                 find = partial(reported_clip, self._project(), person, pair)
-                job, is_there = await run_in_threadpool(check_clip, find)
+                job, is_there = await in_thread(check_clip, find)
                 if not is_there:
                     await asyncio.shield(self._clips.ask(job, person.annotator_id, Priority.AHEAD))
             except VideoUnreadable as error:
@@ -325,7 +323,7 @@ class Desks(ClipRoutes):
             return there, uncut
 
         try:
-            there, jobs = await run_in_threadpool(check)
+            there, jobs = await in_thread(check)
         except StoreUnavailable:
             return  # the request for the clip reports it, and the next exchange tries again
         if there:
@@ -351,7 +349,7 @@ class Desks(ClipRoutes):
     async def _report(self, person: Person, pair: PairKey, error: VideoUnreadable) -> None:
         # The pair may have left their desk in the meantime; the next person who gets it reports it.
         with suppress(NotAllowed):
-            await run_in_threadpool(report_clip, self._project(), person, pair, str(error), now=self._clock())
+            await in_thread(report_clip, self._project(), person, pair, str(error), now=self._clock())
 
 
 def own_routes(

@@ -20,7 +20,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import streamlit
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -53,6 +52,7 @@ from annotate_app.session.request_limits import (
     RequestLimits,
     TooMuch,
 )
+from annotate_app.session.threads import in_thread
 from annotate_app.session.websocket import Pages
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.permissions import lead_of, person_for
@@ -172,7 +172,7 @@ class Guard:
                     send = self._delaying_refusals(send, person)
                     if not is_own_page(connection):
                         raise NotAllowed("This request did not come from a page of this server.")
-                as_lead = partial(run_in_threadpool, lead_of, self._project(), person)
+                as_lead = partial(in_thread, lead_of, self._project(), person)
                 if path.startswith(_UPLOADS):
                     await as_lead()
                 scope[_SCOPE_KEY] = person
@@ -234,7 +234,7 @@ class Guard:
         token = connection.cookies.get(SESSION_COOKIE)
         if not token:
             return None
-        return await run_in_threadpool(person_for, self._project(), token, now=time.time())
+        return await in_thread(person_for, self._project(), token, now=time.time())
 
     def _with_headers(self, send: Send, connection: HTTPConnection, is_open: bool) -> Send:
         async def sender(message: Message) -> None:
