@@ -50,11 +50,11 @@ from scored import write_video
 from support import MOMENTS, NOW, Judging, WordEncoder, small_clips
 
 pytestmark = pytest.mark.long
-KILLS = int(os.environ.get("REELRANK_KILLS", "3"))
+KILLS = int(os.environ.get("REELRANK_KILLS", "1"))
 M001 = Path(__file__).parents[1] / "store" / "m001.sql"
 DONE = re.compile(r"[Nn]othing (to do|is left to do)")
 """What a command says that finds its work done."""
-MOST_ATTEMPTS = 10
+MOST_ATTEMPTS = 30
 """How many commands may be started for each kill that has to come before their end."""
 PATIENCE_S = 120.0
 PATHS = {"PYTHONPATH": str(Path(__file__).parents[2])}
