@@ -83,10 +83,12 @@ class Cluster:
         """Where a database of it is."""
         return f"postgresql://{USER}@/{database}?host={self.folder}"
 
-    def new(self, template: str = "template1") -> str:
-        """A database, empty or a copy of another one; its name."""
+    def new(self, template: str = "template1", instead_of: str = "") -> str:
+        """A database, empty or a copy of another one, perhaps instead of one that is dropped; its name."""
         name = f"d{os.getpid()}_{next(self._numbers)}"
         with psycopg.connect(self.address("postgres"), autocommit=True) as server:
+            if instead_of:
+                server.execute(f"DROP DATABASE {instead_of} WITH (FORCE)".encode())
             server.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND %s <> 'template1'",
                 [template, template],

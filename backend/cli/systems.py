@@ -270,6 +270,16 @@ def predict(
     pool: Annotated[
         Path | None, option("--pool POOLS", "Answer the queries of this file of pools, each in its pool.")
     ] = None,
+    nms: Annotated[
+        float | None,
+        option(
+            "--nms IOU",
+            "Leave out moments that overlap a better one of their video by more than this IoU.",
+            show_default="as in training",
+            min=0.001,
+            max=1.0,
+        ),
+    ] = None,
 ) -> None:
     """Write a trained system's run for queries of its release.
 
@@ -289,6 +299,7 @@ def predict(
             subtitles=subtitles,
             first_run=first_run,
             pools=pool,
+            nms=nms,
             progress=progress,
         )
     queries = counted(run.queries, "query", "queries")

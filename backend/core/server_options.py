@@ -17,8 +17,8 @@ The first line is the address at which the server listens, the second line the o
 HANDOVER_VARIABLE = "REELRANK_HANDOVER"
 """The environment variable of one of several processes behind a port.
 
-It has the file descriptor over which connections come, the number of the process, and 1 if connections may stay open,
-otherwise 0; with spaces between them."""
+Its value is three numbers with spaces between them: the file descriptor of the socket over which connections are handed
+to this process, the number of the process from 0, and 1 if connections may stay open, else 0."""
 
 
 class LogForm(StrEnum):

@@ -78,7 +78,7 @@ class PostgresStore(ServerDatabase):
         """The newest migration when the project was opened. Connections are refused once the schema is another one."""
         self._checked: WeakSet[Raw] = WeakSet()
         self.overtaken = 0
-        """How often the server ended a transaction of `sharing` for the sake of another one; it was tried again."""
+        """How many transactions of `sharing` the server ended because another was in their way. Each began again."""
 
     @property
     def db(self) -> Database:

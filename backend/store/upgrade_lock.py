@@ -1,6 +1,6 @@
 """The lock under which `reelrank migrate` replaces the tables of a PostgreSQL database.
 
-While it is held, and after the upgrade, a process of the older ReelRank gets `BeingUpgraded` instead of a connection.
+While this lock is held, a process of the older ReelRank gets `BeingUpgraded` instead of a connection; afterwards too.
 Its front ends answer 503 with that message, and browsers keep what people give and send it again.
 """
 

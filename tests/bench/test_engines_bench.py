@@ -28,7 +28,7 @@ pytestmark = pytest.mark.bench
 PAIRS, PEOPLE = 6_000, (25, 100)
 LASTS_S = sized(10.0, 30.0)
 ROUND_TRIPS_MS = (0.0, 0.5, 2.0)
-"""What the way to the server and back adds."""
+"""Milliseconds that are added to each round trip to the server, one setting after the other."""
 SOCKET = ".s.PGSQL.5432"
 
 

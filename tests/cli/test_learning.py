@@ -147,6 +147,24 @@ def test_predicting_again_gives_the_same_bytes_also_from_elsewhere(trained: Path
     assert (home / "one.json").read_bytes() == (home / "two.json").read_bytes()
 
 
+@pytest.mark.long
+def test_overlaps_can_be_left_out_of_a_run(trained: Path, reelrank: Run) -> None:
+    folder, places = trained / "trained/seed-0", (trained / "all.json", trained / "apart.json")
+    reelrank.out("predict", folder, places[0])
+    reelrank.out("predict", folder, places[1], "--nms", "0.5")
+    whole, apart = (json.loads(place.read_text()) for place in places)
+    for query, kept in apart.items():
+        rest = [row for row in whole[query] if row not in kept]
+        assert rest
+        for video, start, end, score in whole[query]:
+            better = [
+                (min(end, e) - max(start, s)) / (max(end, e) - min(start, s))
+                for v, s, e, above in kept
+                if v == video and above > score
+            ]
+            assert ([video, start, end, score] in kept) == all(iou <= 0.5 for iou in better)
+
+
 def test_conquer_searches_the_videos_of_another_systems_run(done: Path, reelrank: Run) -> None:
     home, places = done, ("--release", done / "release", "--features", done / "frames.h5")
     splits = ("train", "val", "test")

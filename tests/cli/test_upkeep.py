@@ -407,12 +407,17 @@ def test_a_restore_killed_at_any_moment_leaves_the_old_database_or_the_new_one(j
     original = path.parent / "original.db"
     shutil.copy(path, original)
     found = []
+
+    def put_back() -> None:
+        for left in path.parent.glob("reelrank.db*"):
+            left.unlink()
+        shutil.copy(original, path)
+
     for phase in (FROM_THE_BEGINNING, FROM_PUTTING_IN_PLACE):
+        put_back()
         whole_s = restore_killed(path, saved, phase, None)
         for n in range(8):
-            for left in path.parent.glob("reelrank.db*"):
-                left.unlink()
-            shutil.copy(original, path)
+            put_back()
             restore_killed(path, saved, phase, whole_s * (n + 0.5) / 8)
             store = connection.open_store(path)
             there = store.db.conn.execute(

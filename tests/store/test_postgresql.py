@@ -346,7 +346,7 @@ def test_a_move_keeps_a_password_only_where_its_person_wrote_it(
     target = cluster.address(cluster.new())
     monkeypatch.setenv("REELRANK_DATABASE", with_password(target))
     move(folder, target, now=NOW)
-    with pytest.raises(ProjectError, match=r"has its database at .*: move it back into its file first") as refused:
+    with pytest.raises(ProjectError, match=r"has its database at .* already: nothing is left to do") as refused:
         move(folder, target, now=NOW)
     assert SECRET not in str(refused.value)
     open_project(folder).store.close()

@@ -170,6 +170,7 @@ def _record(
     if facts.pair.result != pair or facts.assignment.result != looked.assignment.result:
         return None
     try:
+        facts.status.decide()  # before anything is stored: no grade is taken under a rule that this code does not have
         seat = _accept(db, person, pair, event, facts, now=now, simulated=simulated)
     except ReelRankError as refusal:
         refuse(db, person, pair, event, str(refusal), now=now)

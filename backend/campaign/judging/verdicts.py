@@ -36,6 +36,10 @@ class PairStatus:
         """The SELECTs."""
         return self.grades, self.decision, self.verdict, self.second_round, self.rule
 
+    def decide(self) -> Callable[[Sequence[int], bool], Decision]:
+        """Return the consensus rule, as `consensus_rule` does; see there for errors."""
+        return _rule(*self.rule.result)
+
 
 def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
     """Update the verdict on one pair, and its number of seats (places for annotators).
@@ -58,7 +62,7 @@ def settle_by(
 ) -> None:
     """Update the verdict on one pair as `settle` does, given its grades and what `status` fetched."""
     ruled, re_opened = status.decision.result
-    decision = _rule(*status.rule.result)(grades, re_opened)
+    decision = status.decide()(grades, re_opened)
     verdict = decision.verdict
     if verdict is not Verdict.OPEN or ruled is not None or status.verdict.result is not Verdict.OPEN:
         pair_status.set_verdict(db, pair_id, *_verdict(decision, ruled), version(re_opened))

@@ -119,6 +119,7 @@ def predict_run(
     subtitles: Path | None = None,
     first_run: Path | None = None,
     pools: Path | None = None,
+    nms: float | None = None,
     progress: Progress | None = None,
 ) -> PredictReport:
     """Predict moments with a trained model in the videos of a release, or of pools, and write them to a run file.
@@ -133,6 +134,7 @@ def predict_run(
         subtitles: the file of subtitle features; None is the file that training used, if any.
         first_run: the run of the first step of a system of two steps; None is the one that training used.
         pools: a file of pools, whose queries are answered instead, each in the videos of its pool. No release is read.
+        nms: the IoU, above 0 to 1, above which a better moment suppresses a worse one; None is what training used.
         progress: called with (name of the step, number done, number of all).
 
     Raises:
@@ -183,7 +185,7 @@ def predict_run(
     if (step := cls.first_step(model, loss)) is not None:
         first = read_first_run(step, clips.videos, others=pooled is not None)
         first.require(queries.ids, queries.file)
-    options = card.predict
+    options = card.predict if nms is None else msgspec.structs.replace(card.predict, nms=nms)
     if pooled is not None:
         options = options if first else msgspec.structs.replace(options, videos=pooled.size)
         first = within_pools(pooled, clips.videos, first)

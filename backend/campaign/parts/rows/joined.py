@@ -12,7 +12,7 @@ _NEW = re.compile(r"new\((\w+), (\w+)\)")
 
 
 def join(db: Database, last: Sequence[dict[str, int]]) -> tuple[str, str, str, int, int] | None:
-    """Insert the staged rows of all parts. Call it inside `filling`.
+    """Insert the staged rows of all parts into the new project, in the transaction of `folder.filling`.
 
     `last` has the largest ids just after the split, for part 1 first.
 

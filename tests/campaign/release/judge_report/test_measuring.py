@@ -219,7 +219,7 @@ def test_what_cannot_be_measured_is_refused(settled: Judging, asked: dict[str, o
 
 def test_pairs_that_differ_come_in_the_order_in_which_a_look_pays_most(judging: Judging) -> None:
     pairs = judging.pairs()[:6]
-    # By pair: two grades, what the model says. The relevance of (2, 3) is 3.
+    # For each pair: the grades of two people, and that of the model. Grades 2 and 3 make the relevance 3.
     told = [((4, 4), 0), ((2, 3), 0), ((3, 3), 0), ((3, 3), 1), ((1, 1), 2), ((0, 0), 2)]
     for pair, (grades, _) in zip(pairs, told, strict=True):
         for who, grade in enumerate(grades):
