@@ -6,7 +6,7 @@ PYTHON ?= python3
 # that tells Python to keep nothing.
 INSTALL := $(BIN)/python tools/environment.py install
 DEMO ?= demo-project
-# How often tests/cli/test_kills.py kills each command; `test-all` leaves it at three times.
+# How often tests/cli/test_kills.py kills each command; `test-all` leaves it at once.
 KILLS ?= 30
 .PHONY: help demo test test-long test-all check audit bench mutants coverage format docs texts size clean
 .DEFAULT_GOAL := help
@@ -42,10 +42,10 @@ test: $(VENV)/.dev ## set up and pass the tests, in minutes
 	$(BIN)/pytest --numprocesses 3
 
 test-long: $(VENV)/.dev ## pass the tests that take long: kills, deep state machines, every page in every form
-	REELRANK_KILLS=$(KILLS) $(BIN)/pytest --numprocesses 3 -m 'long and not bench and not model'
+	REELRANK_KILLS=$(KILLS) $(BIN)/pytest --numprocesses 3 -m '(long or rare) and not bench and not model'
 
-test-all: $(VENV)/.dev ## both in one run, which builds what they share once
-	$(BIN)/pytest --numprocesses 3 -m 'not bench and not model'
+test-all: $(VENV)/.dev ## both in one run, which builds what they share once, but for what is rare
+	$(BIN)/pytest --numprocesses 3 -m 'not rare and not bench and not model'
 
 check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/ruff format --check .

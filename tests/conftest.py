@@ -132,8 +132,21 @@ def cluster() -> Iterator[Cluster]:
         pytest.skip("no PostgreSQL here (no initdb)")
     cluster = Cluster()
     cluster.start()
+    _clusters.append(cluster)
     yield cluster
+    _clusters.remove(cluster)
     cluster.remove()
+
+
+_clusters: list[Cluster] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def databases_go() -> Iterator[None]:
+    """Hundreds of databases of the tests before would fill the memory."""
+    yield
+    for started in _clusters:
+        started.drop()
 
 
 @pytest.fixture(scope="session")
@@ -361,7 +374,7 @@ def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
 def judging_moved(judging_made: Judging, cluster: Cluster) -> str:
     """The name of the database that `judging` copies where PostgreSQL keeps it."""
     folder = Path(shutil.copytree(judging_made.project.folder, judging_made.project.folder.parent / "moved"))
-    name = cluster.new()
+    name = cluster.new(stays=True)
     move(folder, cluster.address(name), now=NOW)
     return name
 

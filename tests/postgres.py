@@ -41,6 +41,7 @@ class Cluster:
         memory = MEMORY if os.access(MEMORY, os.W_OK) else None
         self.folder = folder or Path(tempfile.mkdtemp(prefix="reelrank-", dir=memory))
         self._numbers = itertools.count(1)
+        self._passing: list[str] = []
         if folder:  # of another process, which made it
             return
         if os.getuid() == 0:  # it refuses to be run by the one who may do everything
@@ -83,18 +84,30 @@ class Cluster:
         """Where a database of it is."""
         return f"postgresql://{USER}@/{database}?host={self.folder}"
 
-    def new(self, template: str = "template1", instead_of: str = "") -> str:
-        """A database, empty or a copy of another one, perhaps instead of one that is dropped; its name."""
+    def new(self, template: str = "template1", instead_of: str = "", *, stays: bool = False) -> str:
+        """A database, empty or a copy of another one, perhaps instead of one that is dropped; its name.
+
+        Each takes 9 MB of memory, so it is there until the tests of its file have run, unless it `stays`.
+        """
         name = f"d{os.getpid()}_{next(self._numbers)}"
         with psycopg.connect(self.address("postgres"), autocommit=True) as server:
             if instead_of:
                 server.execute(f"DROP DATABASE {instead_of} WITH (FORCE)".encode())
+                self._passing.remove(instead_of)
             server.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND %s <> 'template1'",
                 [template, template],
             )
             server.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+        if not stays:
+            self._passing.append(name)
         return name
+
+    def drop(self) -> None:
+        """Drop all databases that do not stay."""
+        with psycopg.connect(self.address("postgres"), autocommit=True) as server:
+            while self._passing:
+                server.execute(f"DROP DATABASE IF EXISTS {self._passing.pop()} WITH (FORCE)".encode())
 
     def _run(self, program: str, *arguments: object) -> None:
         command = [binary(program) or program, *map(str, arguments)]

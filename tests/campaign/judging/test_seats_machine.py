@@ -112,9 +112,13 @@ def beginning(engine: str, template: Path, request: pytest.FixtureRequest) -> Ca
     cluster: Cluster = request.getfixturevalue("cluster")
     moved, name = request.getfixturevalue("moved_template")
 
+    last = ""
+
     def copied(folder: Path) -> Project:
+        nonlocal last
         shutil.copytree(moved, folder)
-        settings_file.set_database(folder, cluster.address(cluster.new(name)))
+        last = cluster.new(name, instead_of=last)
+        settings_file.set_database(folder, cluster.address(last))
         return open_project(folder)
 
     return copied

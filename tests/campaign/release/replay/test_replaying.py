@@ -189,7 +189,13 @@ def test_pair_numbers_tell_the_published_queries_and_batches(shared: Path, tmp_p
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("aims", "columns"), [(TABLE_5, (4, 5)), (LADDER, (6, 7))], ids=["nine", "thirty"])
+@pytest.mark.parametrize(
+    ("aims", "columns"),
+    [
+        pytest.param(TABLE_5, (4, 5), id="nine"),
+        pytest.param(LADDER, (6, 7), id="thirty", marks=pytest.mark.rare),  # a minute, most of it to make systems up
+    ],
+)
 def test_the_published_grades_are_replayed(
     shared: Path, tmp_path: Path, aims: dict[str, float], columns: tuple[int, int]
 ) -> None:
