@@ -29,6 +29,7 @@ from backend.media import jobs
 from backend.media.jobs import ClipCache, ClipJob
 from backend.media.sources import VideoFacts
 from backend.store.connection import Database, reading, writing
+from backend.store.engine import fetch
 
 _NOT_ON_DESK = said("this clip is not on your desk")
 _NOT_SHOWN = said("This clip cannot be shown just now. A lead can see why on the page Videos.")
@@ -64,15 +65,20 @@ def desk_clips(
     In place of a clip whose video has no file there is the error that says so. Pairs whose clip this person may not
     see now are left out. All pairs are read together, which costs much less than `clip_for` for each of them.
     """
-    with reading(project.store) as db:
-        held: dict[PairKey, PairRow] = {}
-        if isinstance(person, Annotator) and not assignments.is_paused(db, person.annotator_id):
-            held = {row.pair_key: row for row in judgements.ungraded_pairs(db, person.annotator_id)}
-        rows: list[tuple[PairKey, PairRow]] = []
-        for pair in pairs:
-            with suppress(NotAllowed):
-                rows.append((pair, held[pair] if pair in held else _visible(project, person, pair)))
-        facts = corpus_rows.facts_of(db, {row.video for _, row in rows})
+    db = project.store.db
+    held: dict[PairKey, PairRow] = {}
+    if isinstance(person, Annotator):
+        paused, ungraded = (
+            assignments.pause_select(person.annotator_id),
+            judgements.ungraded_select(person.annotator_id),
+        )
+        fetch(db, paused, ungraded)
+        held = {} if paused.result else {row.pair_key: row for row in ungraded.result}
+    rows: list[tuple[PairKey, PairRow]] = []
+    for pair in pairs:
+        with suppress(NotAllowed):
+            rows.append((pair, held[pair] if pair in held else _visible(project, person, pair)))
+    facts = corpus_rows.facts_of(db, {row.video for _, row in rows})
     cache = project.clips
     clips: list[tuple[PairKey, ClipJob | VideoUnreadable]] = []
     for pair, row in rows:
