@@ -30,6 +30,7 @@ from annotate_app.session import auth, guard, oidc
 from annotate_app.session.addresses import BasePath, is_own_path
 from annotate_app.session.first_project import FirstProject
 from annotate_app.session.guard import Guard
+from annotate_app.session.threads import request_threads
 from annotate_app.session.websocket import LARGEST_MESSAGE_BYTES, bind_sessions
 from annotate_app.shared.waiting import MORE_COUNTS, menu_answer
 from backend.core import processes
@@ -95,6 +96,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         clips.stop()
         videos.stop()
         processes.end_all()
+        request_threads.stop()
         with suppress(ReelRankError):  # no project was created
             auth.project().store.close()
 

@@ -183,10 +183,11 @@ class Judging:
 
     def give_videos_files(self) -> "Judging":
         """Let every video have a file, as far as the database knows: what is shown to people needs one."""
-        self.rows(
-            "UPDATE video SET path = 'videos/' || name || '.mp4', duration_s = 60, fps_num = 25, fps_den = 1, "
-            "width_px = 640, height_px = 360, has_audio = 0, sha256 = name"
-        )
+        with connection.writing(self.project.store) as db:
+            db.conn.execute(
+                "UPDATE video SET path = 'videos/' || name || '.mp4', duration_s = 60, fps_num = 25, fps_den = 1, "
+                "width_px = 640, height_px = 360, has_audio = 0, sha256 = name"
+            )
         return self
 
     def state(self, pair: str) -> PairReview:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -42,6 +41,7 @@ from annotate_app.session.first_project import with_headers
 from annotate_app.session.plain_pages import campaigns_page, language_routes, not_found_page, sign_in_page
 from annotate_app.session.request_limits import TooMuch, form, source_of, too_many
 from annotate_app.session.routes import ASSETS, STALE, Sessions, is_ours
+from annotate_app.session.threads import in_thread
 from backend.campaign.judging.staffing import sign_out
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.permissions import REFUSED, SESSION_S, has_account, person_for, sign_in
@@ -83,7 +83,7 @@ class Entrance(Sessions):
 
     async def show(self, request: Request) -> Response:
         """Show the campaigns at which this browser is signed in, or the sign-in page."""
-        found = await run_in_threadpool(lambda: list(self._sessions(request)))
+        found = await in_thread(lambda: list(self._sessions(request)))
         if not found:
             return sign_in_page(request)
         people = {name: person for name, _, person in found}
@@ -119,8 +119,8 @@ class Entrance(Sessions):
         fields = await form(request)
         if not is_ours(request, fields):
             return sign_in_page(request, error=tr(STALE), status=403)
-        for name, token, _ in await run_in_threadpool(lambda: list(self._sessions(request))):
-            await run_in_threadpool(sign_out, self._projects[name], token, now=self._clock())
+        for name, token, _ in await in_thread(lambda: list(self._sessions(request))):
+            await in_thread(sign_out, self._projects[name], token, now=self._clock())
         response = RedirectResponse("/", 303, {"Clear-Site-Data": '"cache"'})
         for campaign in self._projects:
             self._delete(request, response, campaign)
@@ -150,12 +150,12 @@ class Entrance(Sessions):
         """
         with self._checks.under_way(source):
             now = self._clock()
-            delays = await run_in_threadpool(self._begin_attempts, source, name, now)
+            delays = await in_thread(self._begin_attempts, source, name, now)
             tried = [campaign for campaign in self._projects if campaign not in delays or not delays[campaign][0]]
             await self._sleep(max((held for _, held in delays.values()), default=0.0))
             tokens = await self._checks.check(source, lambda: dict(self._accepted(tried, name, password)))
         for campaign in tokens:
-            await run_in_threadpool(attempt_succeeded, self._projects[campaign], name, source, None)
+            await in_thread(attempt_succeeded, self._projects[campaign], name, source, None)
         refused_s = max((refused for refused, _ in delays.values()), default=0)
         if not tokens and refused_s:
             raise TooMuch(too_many(refused_s), refused_s)

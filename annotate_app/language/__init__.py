@@ -165,8 +165,14 @@ def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
     """
     if (language := cookies.get(COOKIE, "")) in LANGUAGES:
         return language
+    return _preferred(headers.get("accept-language", ""))
+
+
+@functools.lru_cache(maxsize=256)
+def _preferred(accepted: str) -> str:
+    """Return the tag of the language that a browser with this Accept-Language prefers."""
     wishes = []
-    for part in headers.get("accept-language", "").split(","):
+    for part in accepted.split(","):
         tag, _, weight = part.strip().partition(";")
         try:
             wishes.append((-float(weight.strip().removeprefix("q=") or 1), tag.partition("-")[0].lower()))

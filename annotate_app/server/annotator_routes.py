@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -39,6 +38,7 @@ from annotate_app.server.answers import (
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.session.guard import person_of
 from annotate_app.session.request_limits import TooMuch, small_number
+from annotate_app.session.threads import in_thread
 from backend.campaign.corpus.describing.model import DescribeEvent
 from backend.campaign.corpus.describing.work import (
     describe_clip,
@@ -86,7 +86,7 @@ class DescribeRoutes(ClipRoutes):
 
     async def work(self, request: Request) -> Response:
         """Answer with what the page Describe shows to this user: videos to describe, and the user's descriptions."""
-        return json_answer(await run_in_threadpool(describe_work, self._project(), person_of(request)))
+        return json_answer(await in_thread(describe_work, self._project(), person_of(request)))
 
     @takes(_Exchange)
     async def exchange(self, request: Request, sent: _Exchange) -> Response:
@@ -98,7 +98,7 @@ class DescribeRoutes(ClipRoutes):
         person, now = person_of(request), self._clock()
         me, events = person.annotator_id, len(sent.events)
         async with self._turns.of(me, events), self._turns.part(me, events, of_many=events > FEW_EVENTS):
-            taken = await run_in_threadpool(describe_exchange, self._project(), person, sent.events, now=now)
+            taken = await in_thread(describe_exchange, self._project(), person, sent.events, now=now)
         return json_answer(taken)
 
     @answers_refusals
@@ -106,7 +106,7 @@ class DescribeRoutes(ClipRoutes):
     async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
         """Record that the user was shown a version of the guideline; the answer is empty."""
         person = person_of(request)
-        await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())
+        await in_thread(note_describing_seen, self._project(), person, sent.version, now=self._clock())
         return Response(status_code=204)
 
     @answers_refusals
@@ -120,7 +120,7 @@ class DescribeRoutes(ClipRoutes):
     @answers_refusals
     async def ready(self, request: Request) -> Response:
         """Answer `{"ready": true}` if the video's clip is cut; otherwise start cutting it and answer false."""
-        job, is_there = await run_in_threadpool(check_clip, self._find(request))
+        job, is_there = await in_thread(check_clip, self._find(request))
         if not is_there:
             if (error := self._failed.pop(job.path, None)) is not None:
                 raise error  # where nothing is wrong with the video, the guard answers, and the page asks again
@@ -132,7 +132,7 @@ class DescribeRoutes(ClipRoutes):
     async def frames(self, request: Request) -> Response:
         """Send the times of all frames of the video, in seconds on the video's own time line."""
         person, video = person_of(request), request.path_params["video"]
-        times = await run_in_threadpool(describe_frames, self._project(), person, video)
+        times = await in_thread(describe_frames, self._project(), person, video)
         return Response(
             msgspec.json.encode(times), headers={"Cache-Control": ASKED_AGAIN}, media_type="application/json"
         )
@@ -183,9 +183,7 @@ class PracticeRoutes(ClipRoutes):
         """
         person, name = person_of(request), request.path_params["name"]
         return json_answer(
-            await run_in_threadpool(
-                answer_practice, self._project(), person, name, sent.grade, sent.key, now=self._clock()
-            )
+            await in_thread(answer_practice, self._project(), person, name, sent.grade, sent.key, now=self._clock())
         )
 
 

@@ -27,7 +27,6 @@ from typing import TypeVar
 
 import anyio
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -39,6 +38,7 @@ from annotate_app.server import monitoring
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.session.guard import is_own_page, person_of
 from annotate_app.session.request_limits import BodyRefused, RecentUse, TooMuch, json_body
+from annotate_app.session.threads import in_thread
 from backend.campaign.desk.clips import why_not_shown
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
@@ -50,6 +50,10 @@ from backend.media.jobs import ClipJob, is_cut
 ASKED_AGAIN = "private, no-cache"
 """Cache-Control: a browser may keep the answer but must ask before each use. The session is checked each time; an
 unchanged answer is then a 304 without content."""
+
+WHOLE_BYTES = 1024 * 1024
+"""Largest clip that is read at once; a clip of 720 lines has 72 kB a second. One person may have 64 requests for clips
+under way, so this bounds the memory that a person with a slow connection can occupy."""
 
 
 class RequestBody(msgspec.Struct):
@@ -91,7 +95,12 @@ class ClipFile(FileResponse):
     """A file response that supports Range requests, and answers 304 if the browser already has the file (same ETag).
 
     It sends no Last-Modified: sending a clip changes its file's time, which would reveal when somebody else watched it.
+
+    A file of at most `WHOLE_BYTES` that is requested whole is read at once. Larger ones are read in pieces of
+    `chunk_size` bytes, each in a thread, because the whole video of the page Describe may not fit into memory.
     """
+
+    chunk_size = 256 * 1024
 
     def set_stat_headers(self, stat_result: os.stat_result) -> None:
         """Set Content-Length, but not Last-Modified or an ETag made from the file's time."""
@@ -112,7 +121,24 @@ class ClipFile(FileResponse):
             else [b"if-range", b"range"]
         )
         headers = [(name, value) for name, value in scope["headers"] if name not in left_out]
+        if scope["method"] == "GET" and not any(name == b"range" for name, _ in headers):
+            content = await in_thread(_content_if_small, Path(self.path))
+            if content is not None:
+                self.headers["content-length"] = str(len(content))
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                await send({"type": "http.response.body", "body": content})
+                return
         await super().__call__({**scope, "headers": headers}, receive, send)
+
+
+def _content_if_small(path: Path) -> bytes | None:
+    """Return the content of a file; None if it has more than `WHOLE_BYTES` or is not there any more."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(WHOLE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    return content if len(content) <= WHOLE_BYTES else None
 
 
 _STATIC = StaticFiles(check_dir=False)
@@ -137,7 +163,7 @@ async def cut_clip(
         TooMuch: this user has too many clips waiting.
         VideoUnreadable: the clip cannot be cut.
     """
-    job, is_there = await run_in_threadpool(check_clip, find)
+    job, is_there = await in_thread(check_clip, find)
     if not is_there:
         began = time.perf_counter()
         try:
@@ -185,7 +211,7 @@ def clip_response(job: ClipJob, headers: Mapping[str, str] | None = None) -> Res
 
 async def unreadable_response(project: Project, person: Person, error: VideoUnreadable) -> Response:
     """Return a 404 response that says why a clip cannot be shown, in as much detail as this user may read."""
-    return error_response(404, await run_in_threadpool(why_not_shown, project, person, error))
+    return error_response(404, await in_thread(why_not_shown, project, person, error))
 
 
 def error_response(status: int, message: str) -> Response:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, get_origin
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -31,6 +30,7 @@ from annotate_app.server.lead_routes import SENT_BY_PROGRAMS, cannot_store, rece
 from annotate_app.session.addresses import base_path
 from annotate_app.session.guard import person_of, token_of
 from annotate_app.session.request_limits import MAX_JSON_BYTES, BodyRefused, body, parsed, parsed_query
+from annotate_app.session.threads import in_thread
 from backend.api.campaign import OPERATIONS
 from backend.api.model import Caller, Needs, Operation
 from backend.api.openapi import Me, SentFile, arguments_of, document, method_of
@@ -111,7 +111,7 @@ class Programs:
             refusal.headers["Allow"] = method
             return refusal
         if operation.needs is not Needs.ANNOTATOR:  # before an argument is looked at
-            await run_in_threadpool(lead_of, self._project(), person_of(request))
+            await in_thread(lead_of, self._project(), person_of(request))
         try:
             arguments = await _arguments(request, operation)
         except BodyRefused as refused:
@@ -136,10 +136,10 @@ class Programs:
     async def _answer(self, request: Request, operation: Operation, arguments: dict[str, Any]) -> bytes | Path:
         person, project = person_of(request), self._project()
         if operation.name not in LONG:
-            return await run_in_threadpool(_result, project, person, operation.name, arguments)
+            return await in_thread(_result, project, person, operation.name, arguments)
         call = partial(result_apart, project.folder, person, token_of(request).scope, operation.name, arguments)
         async with self._long:
-            return await asyncio.wrap_future(await run_in_threadpool(processes.alone, call, niceness=_NICENESS))
+            return await asyncio.wrap_future(await in_thread(processes.alone, call, niceness=_NICENESS))
 
     async def file(self, request: Request) -> Response:
         """Store the request's body as a file for a later operation; answer with a reference to pass as its argument.
@@ -147,12 +147,12 @@ class Programs:
         The reference can be used once.
         """
         person, project = person_of(request), self._project()
-        await run_in_threadpool(lead_of, project, person)
+        await in_thread(lead_of, project, person)
         name = nfc(request.path_params["name"])
         if message := wrong_name(SENT_BY_PROGRAMS, name):
             return error_response(400, message)
         folder = project.folder / SENT_BY_PROGRAMS.folder / str(person.annotator_id)
-        await run_in_threadpool(_delete_unused, folder)
+        await in_thread(_delete_unused, folder)
         target = folder / secrets.token_hex(16) / name
         size = request.headers.get("content-length", "")
         refusal = cannot_store(SENT_BY_PROGRAMS, target, size)

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -34,6 +33,7 @@ from annotate_app.server.answers import (
 from annotate_app.server.clip_worker import Priority
 from annotate_app.session.guard import is_own_page, person_of
 from annotate_app.session.request_limits import chunks as sent_chunks
+from annotate_app.session.threads import in_thread
 from backend.campaign.corpus.captions.decisions import decide_rewrite, rewrite_queue, take_back_rewrite
 from backend.campaign.corpus.captions.model import TakenDecision
 from backend.campaign.corpus.moments.editing import moment_clip, moment_thumbnail
@@ -87,15 +87,13 @@ class Rewriting:
         def act() -> None:
             decide_rewrite(project, person, sent.caption, sent.text, now=self._clock())
 
-        return await run_in_threadpool(self._answer, request, act)
+        return await in_thread(self._answer, request, act)
 
     @takes(RequestBody)
     async def undo(self, request: Request, sent: RequestBody) -> Response:
         """Undo the last decision of this lead; answer with the rewrites that wait, and the decision in `taken_back`."""
         person, project = person_of(request), self._project()
-        return await run_in_threadpool(
-            self._answer, request, lambda: take_back_rewrite(project, person, now=self._clock())
-        )
+        return await in_thread(self._answer, request, lambda: take_back_rewrite(project, person, now=self._clock()))
 
     def _answer(self, request: Request, decide: Callable[[], TakenDecision | None]) -> Response:
         taken_back, message = None, ""
@@ -123,7 +121,7 @@ def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
         def count() -> dict[str, Any]:
             return waiting(project(), lead_of(project(), person))
 
-        return json_answer(await run_in_threadpool(count))
+        return json_answer(await in_thread(count))
 
     return Route("/lead/waiting", answer)
 
@@ -248,7 +246,7 @@ class Uploads:
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
             return error_response(403, tr("This request did not come from a page of this server."))
         project = self._project()
-        await run_in_threadpool(lead_of, project, person_of(request))
+        await in_thread(lead_of, project, person_of(request))
         kind, name = KINDS.get(request.path_params["kind"]), nfc(request.path_params["name"])
         if kind is None:
             return error_response(404, tr("This kind of file cannot be uploaded."))
@@ -295,7 +293,7 @@ async def receive_file(request: Request, kind: UploadKind, target: Path) -> Resp
 async def _receive(request: Request, kind: UploadKind, target: Path) -> Response | None:
     name = target.name
     with ExitStack() as stack:
-        part = await run_in_threadpool(_part, target, stack)
+        part = await in_thread(_part, target, stack)
         received, chunks = 0, bytearray()
         async for chunk in sent_chunks(request):
             received += len(chunk)
@@ -303,12 +301,12 @@ async def _receive(request: Request, kind: UploadKind, target: Path) -> Response
             if received > kind.most_bytes:
                 return error_response(413, _too_large(kind, name))
             if len(chunks) >= _AT_ONCE_BYTES:
-                await run_in_threadpool(_write, part, bytes(chunks), target)
+                await in_thread(_write, part, bytes(chunks), target)
                 chunks.clear()
-        await run_in_threadpool(_write, part, bytes(chunks), target)
+        await in_thread(_write, part, bytes(chunks), target)
         if not received:
             return error_response(400, tr("{name} is empty.", name=name))
-        await run_in_threadpool(part.close)
+        await in_thread(part.close)
         if target.exists():  # another lead uploaded one of this name in the meantime
             return error_response(409, _already_exists(name))
         make_private(Path(part.name))

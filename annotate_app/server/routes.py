@@ -15,7 +15,6 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -44,10 +43,12 @@ from annotate_app.server.lead_routes import Moments, Rewriting, Uploads, Waiting
 from annotate_app.session.guard import person_of
 from annotate_app.session.request_limits import TooMuch
 from annotate_app.session.routes import Sessions
+from annotate_app.session.threads import in_thread
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import (
     clip_elsewhere,
     clip_for,
+    desk_clips,
     gif_for,
     report_broken,
     report_clip,
@@ -66,8 +67,8 @@ from backend.core.errors import (
     StoreUnavailable,
     VideoUnreadable,
 )
-from backend.core.ids import PairKey
-from backend.media.jobs import ClipJob
+from backend.core.ids import AnnotatorId, PairKey
+from backend.media.jobs import ClipJob, is_cut
 
 _LOG = logging.getLogger(__name__)
 
@@ -118,6 +119,8 @@ class Desks(ClipRoutes):
         super().__init__(project, clips, clock)
         self._turns = Turns()
         self._background: set[asyncio.Task[None]] = set()
+        self._there: dict[AnnotatorId, frozenset[PairKey]] = {}
+        """Pairs of each person's desk whose clips were there when the pair came to the desk."""
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes of the grading page, each with the method that answers it."""
@@ -149,7 +152,7 @@ class Desks(ClipRoutes):
                 receipts += await self._in_parts(exchange.record_skips, person, skips, now=now)
                 grades, skips, events = [], [], 0
             async with self._turns.part(me, events, of_many=many):
-                taken, desk = await run_in_threadpool(
+                taken, desk = await in_thread(
                     exchange.exchange,
                     self._project(),
                     person,
@@ -165,7 +168,8 @@ class Desks(ClipRoutes):
             monitoring.counts.exchanged(time.perf_counter() - began, sent.grades, receipts)
         saved = {receipt.key for receipt in receipts if receipt.status is ReceiptStatus.SAVED}
         broken = [skip.pair for skip in sent.skips if skip.kind is SkipKind.BROKEN_CLIP and skip.key in saved]
-        self._in_background(self._try_reported(person, broken))
+        if broken:
+            self._in_background(self._try_reported(person, broken))
         return self._answer(person, receipts, desk)
 
     async def _in_parts(
@@ -179,13 +183,13 @@ class Desks(ClipRoutes):
         receipts: list[Receipt] = []
         for part in parts(events):
             async with self._turns.part(person.annotator_id, len(part), of_many=True):
-                receipts += await run_in_threadpool(take, self._project(), person, part, now=now)
+                receipts += await in_thread(take, self._project(), person, part, now=now)
         return receipts
 
     @takes(_Shown)
     async def shown(self, request: Request, sent: _Shown) -> Response:
         """Record that the browser displayed the first frame of a clip. The answer is always empty."""
-        await run_in_threadpool(exchange.shown, self._project(), person_of(request), sent.pair, now=self._clock())
+        await in_thread(exchange.shown, self._project(), person_of(request), sent.pair, now=self._clock())
         return Response(status_code=204)
 
     @takes(_Broken)
@@ -196,9 +200,10 @@ class Desks(ClipRoutes):
         """
         person, now = person_of(request), self._clock()
         async with self._turns.of(person.annotator_id, 1):
-            taken = await run_in_threadpool(report_broken, self._project(), person, sent.pair, sent.what, now=now)
-            desk = await run_in_threadpool(exchange.desk, self._project(), person, now=now)
-        self._in_background(self._try_reported(person, [sent.pair] if taken else []))
+            taken = await in_thread(report_broken, self._project(), person, sent.pair, sent.what, now=now)
+            desk = await in_thread(exchange.desk, self._project(), person, now=now)
+        if taken:
+            self._in_background(self._try_reported(person, [sent.pair]))
         return self._answer(person, [], desk)
 
     @takes(_Exam)
@@ -208,13 +213,13 @@ class Desks(ClipRoutes):
         The answers to the exam are saved by `exchange`.
         """
         person = person_of(request)
-        desk = await run_in_threadpool(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
+        desk = await in_thread(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
         return self._answer(person, [], desk)
 
     async def recent(self, request: Request) -> Response:
         """Answer with the user's newest grades that they may still change, each with the query of its pair."""
         person, now = person_of(request), self._clock()
-        items = await run_in_threadpool(exchange.recent_grades, self._project(), person, now=now)
+        items = await in_thread(exchange.recent_grades, self._project(), person, now=now)
         return json_answer({"items": items})
 
     @answers_refusals
@@ -222,9 +227,7 @@ class Desks(ClipRoutes):
     async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
         """Record that the user read a version of the guideline to its end; answer with the pairs to grade next."""
         person = person_of(request)
-        desk = await run_in_threadpool(
-            exchange.read_guideline, self._project(), person, sent.version, now=self._clock()
-        )
+        desk = await in_thread(exchange.read_guideline, self._project(), person, sent.version, now=self._clock())
         return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
@@ -240,8 +243,9 @@ class Desks(ClipRoutes):
         person, pair = person_of(request), PairKey(request.path_params["pair"])
         context = request.query_params.get("context") == "1"
         try:
-            if not context and request.query_params.get("here") != "1":
-                bucket_url = await run_in_threadpool(clip_elsewhere, self._project(), person, pair, now=self._clock())
+            may_redirect = self._project().settings.clips.signed_s > 0
+            if may_redirect and not context and request.query_params.get("here") != "1":
+                bucket_url = await in_thread(clip_elsewhere, self._project(), person, pair, now=self._clock())
                 if bucket_url is not None:
                     return RedirectResponse(bucket_url, 307, {"Cache-Control": "no-store"})
             find = partial(clip_for, self._project(), person, pair, context=context)
@@ -272,7 +276,12 @@ class Desks(ClipRoutes):
         return clip_response(await cut_clip(request, self._clips, find, Priority.EXTRA))
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
-        self._in_background(self._cut_ahead(person, [item.pair for item in desk.items]))
+        pairs = [item.pair for item in desk.items]
+        there = self._there.pop(person.annotator_id, frozenset()) & frozenset(pairs)
+        if there:
+            self._there[person.annotator_id] = there
+        if new := [pair for pair in pairs if pair not in there]:
+            self._in_background(self._cut_ahead(person, new))
         return json_answer({"receipts": receipts, "desk": desk})
 
     def _in_background(self, work: Coroutine[None, None, None]) -> None:
@@ -286,7 +295,7 @@ class Desks(ClipRoutes):
         for pair in pairs:
             try:
                 find = partial(reported_clip, self._project(), person, pair)
-                job, is_there = await run_in_threadpool(check_clip, find)
+                job, is_there = await in_thread(check_clip, find)
                 if not is_there:
                     await asyncio.shield(self._clips.ask(job, person.annotator_id, Priority.AHEAD))
             except VideoUnreadable as error:
@@ -296,26 +305,29 @@ class Desks(ClipRoutes):
                 _LOG.info("The reported clip of %s was not tried: %s", pair, error)
 
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
-        """Have the missing clips of a user's next pairs cut, in their order, before the browser requests them."""
+        """Have the missing clips of a user's next pairs cut, in their order, before the browser requests them.
 
-        def missing() -> list[tuple[PairKey, ClipJob]]:
-            uncut = []
-            for pair in pairs:
-                try:
-                    job, is_there = check_clip(partial(clip_for, self._project(), person, pair))
-                except VideoUnreadable as error:
-                    report_clip(self._project(), person, pair, str(error), now=self._clock())
-                except NotAllowed:
-                    pass  # graded or given back in the meantime
-                else:
-                    if not is_there and not clip_elsewhere(self._project(), person, pair, now=self._clock()):
+        Each exchange asks again for those that were not there, whose cut may have failed.
+        """
+
+        def check() -> tuple[set[PairKey], list[tuple[PairKey, ClipJob]]]:
+            there, uncut = set[PairKey](), list[tuple[PairKey, ClipJob]]()
+            for pair, job in desk_clips(self._project(), person, pairs):
+                with suppress(NotAllowed):  # graded or given back in the meantime
+                    if isinstance(job, VideoUnreadable):
+                        report_clip(self._project(), person, pair, str(job), now=self._clock())
+                    elif is_cut(job) or clip_elsewhere(self._project(), person, pair, now=self._clock()):
+                        there.add(pair)
+                    else:
                         uncut.append((pair, job))
-            return uncut
+            return there, uncut
 
         try:
-            jobs = await run_in_threadpool(missing)
+            there, jobs = await in_thread(check)
         except StoreUnavailable:
             return  # the request for the clip reports it, and the next exchange tries again
+        if there:
+            self._there[person.annotator_id] = self._there.get(person.annotator_id, frozenset()) | there
         futures = []
         with suppress(TooMuch):  # the others are cut when the browser requests them
             for pair, job in jobs:
@@ -337,7 +349,7 @@ class Desks(ClipRoutes):
     async def _report(self, person: Person, pair: PairKey, error: VideoUnreadable) -> None:
         # The pair may have left their desk in the meantime; the next person who gets it reports it.
         with suppress(NotAllowed):
-            await run_in_threadpool(report_clip, self._project(), person, pair, str(error), now=self._clock())
+            await in_thread(report_clip, self._project(), person, pair, str(error), now=self._clock())
 
 
 def own_routes(

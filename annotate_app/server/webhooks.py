@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import anyio
-from starlette.concurrency import run_in_threadpool
 
+from annotate_app.session.threads import in_thread
 from backend.campaign.monitoring.webhooks.rounds import is_due, last_change, work_round
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core import processes
@@ -51,7 +51,7 @@ class Rounds:
         while True:
             await anyio.sleep(EVERY_S)
             try:
-                await run_in_threadpool(self.step)
+                await in_thread(self.step)
             except ReelRankError:
                 pass  # no project yet, or its database cannot be used just now: the next round tries again
             except Exception:

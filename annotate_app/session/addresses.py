@@ -39,6 +39,7 @@ PAGE_PATHS = frozenset(f"/{page.address}" for page in PAGES)
 _FORMER = {f"/{old}": (f"/{page.address}", asks) for page in PAGES for old, asks in page.former.items()}
 FORMER_PATHS = {old: place for old, place in _FORMER.items() if "?" not in old}
 """Maps each former path of a page to its present path and query."""
+_FORMERLY = frozenset(old.partition("?")[0] for old in _FORMER)
 OPEN_PREFIXES = ("/session/", "/static/")
 """Paths that need no session: Streamlit's scripts, fonts and health checks, and the sign-in."""
 OPEN_PATHS = frozenset(
@@ -80,6 +81,11 @@ def base_path() -> str:
 def full_path(path: str) -> str:
     """Return a path of the app, such as "/grade", with the base path, as browsers request it: "/annotate/grade"."""
     return base_path() + path
+
+
+def has_moved(path: str) -> bool:
+    """Return whether a page was once at `path`; where it is now, `moved_to` says."""
+    return path.rstrip("/") in _FORMERLY
 
 
 def moved_to(path: str, query: str) -> str | None:
@@ -140,9 +146,9 @@ class BasePath:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        base = self._base or self._forwarded(scope)
-        use_base_path(base)
         headers = [header for header in scope["headers"] if header[0] != _HEADER]
+        base = self._base or (self._forwarded(scope) if len(headers) < len(scope["headers"]) else "")
+        use_base_path(base)
         if not base:
             await self._app({**scope, "headers": headers}, receive, send)
             return

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import unquote_plus
 
 import anyio
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from annotate_app.session.request_limits import FairChecks, TooMuch, source_of, too_many
+from annotate_app.session.threads import in_thread
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.shared_state import begin_attempt
 from backend.campaign.setup.tokens.model import PersonalToken
@@ -54,14 +54,14 @@ class Bearers:
         if scheme.lower() != "bearer" or holds_token(unquote_plus(f"{connection.scope['path']}?{query}")):
             return None
         now = self._clock()
-        token = await run_in_threadpool(token_for, self._project(), text.strip(" "), now=now)
+        token = await in_thread(token_for, self._project(), text.strip(" "), now=now)
         if token is None:
             await self._count_failure(source_of(connection), now)
         return token
 
     async def _count_failure(self, address: str, now: float) -> None:
         with self._failing.under_way(address):
-            delay = await run_in_threadpool(begin_attempt, self._project(), _NAME, address, None, now=now)
+            delay = await in_thread(begin_attempt, self._project(), _NAME, address, None, now=now)
             if delay.refused_s:
                 raise TooMuch(too_many(delay.refused_s), delay.refused_s)
             if delay.held_s:

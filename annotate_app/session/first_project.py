@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
@@ -24,6 +23,7 @@ from annotate_app.session.guard import HEADERS, HTTPS_ONLY, refuse
 from annotate_app.session.plain_pages import first_project_page, language_routes, no_project_page
 from annotate_app.session.request_limits import form
 from annotate_app.session.routes import ASSETS, Sessions, is_ours, password_problem, safe_path, sentence
+from annotate_app.session.threads import in_thread
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.first_project import create_first_project, is_complete
 from backend.core.errors import Overtaken, ReelRankError
@@ -58,7 +58,7 @@ class FirstProject(Sessions):
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        self._is_made = self._is_made or await run_in_threadpool(is_complete, self._folder)
+        self._is_made = self._is_made or await in_thread(is_complete, self._folder)
         if self._is_made and not scope["path"].startswith("/session/new-project/"):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -80,7 +80,7 @@ class FirstProject(Sessions):
         if problem:
             return first_project_page(request, fields, error=problem, status=status)
         try:
-            token = await run_in_threadpool(
+            token = await in_thread(
                 create_first_project,
                 self._folder,
                 self._own,

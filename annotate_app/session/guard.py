@@ -20,8 +20,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import streamlit
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -38,6 +37,7 @@ from annotate_app.session.addresses import (
     PAGE_PATHS,
     SESSION_COOKIE,
     SIGN_IN_PATH,
+    has_moved,
     is_secure,
     moved_to,
     set_cookie,
@@ -52,6 +52,7 @@ from annotate_app.session.request_limits import (
     RequestLimits,
     TooMuch,
 )
+from annotate_app.session.threads import in_thread
 from annotate_app.session.websocket import Pages
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.permissions import lead_of, person_for
@@ -142,10 +143,10 @@ class Guard:
         path = scope["path"]
         is_open = path in OPEN_PATHS or path.startswith(OPEN_PREFIXES)
         send = self._with_headers(send, connection, is_open)
-        if _has_two_lengths(connection):
+        if _has_two_lengths(scope):
             await _TWO_LENGTHS(scope, receive, send)
             return
-        if (new_address := moved_to(path, connection.url.query)) is not None:
+        if has_moved(path) and (new_address := moved_to(path, connection.url.query)) is not None:
             await RedirectResponse(new_address, 308)(scope, receive, send)
             return
         try:
@@ -171,7 +172,7 @@ class Guard:
                     send = self._delaying_refusals(send, person)
                     if not is_own_page(connection):
                         raise NotAllowed("This request did not come from a page of this server.")
-                as_lead = partial(run_in_threadpool, lead_of, self._project(), person)
+                as_lead = partial(in_thread, lead_of, self._project(), person)
                 if path.startswith(_UPLOADS):
                     await as_lead()
                 scope[_SCOPE_KEY] = person
@@ -233,21 +234,23 @@ class Guard:
         token = connection.cookies.get(SESSION_COOKIE)
         if not token:
             return None
-        return await run_in_threadpool(person_for, self._project(), token, now=time.time())
+        return await in_thread(person_for, self._project(), token, now=time.time())
 
     def _with_headers(self, send: Send, connection: HTTPConnection, is_open: bool) -> Send:
         async def sender(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                if is_secure(connection.scope):
-                    headers.setdefault("Strict-Transport-Security", HTTPS_ONLY)
-                headers.setdefault("Content-Security-Policy", page_policy(self._project().clips.signed_s > 0))
+                clips_elsewhere = self._project().settings.clips.signed_s > 0
+                present = {name for name, _ in message["headers"]}
+                added = [
+                    header
+                    for header in _raw_headers(clips_elsewhere, secure=is_secure(connection.scope))
+                    if header[0] not in present
+                ]
                 if _lacks_csrf(connection, is_open):
                     cookies = Response()
                     set_cookie(connection, cookies, CSRF_COOKIE, secrets.token_urlsafe(24), max_age_s=None, strict=True)
-                    headers.append("set-cookie", cookies.headers["set-cookie"])
+                    added.append((b"set-cookie", cookies.headers["set-cookie"].encode("latin-1")))
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         return sender
@@ -276,16 +279,16 @@ def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
     The answer is False if `is_open`, that is, if the path needs no session. The sign-out form is part of a Streamlit
     page, so its token must exist before the page opens its websocket.
     """
-    machine = connection.url.path.startswith(MACHINE_PREFIXES)
+    machine = connection.scope["path"].startswith(MACHINE_PREFIXES)
     return not (is_open or machine or CSRF_COOKIE in connection.cookies)
 
 
-def _has_two_lengths(connection: HTTPConnection) -> bool:
+def _has_two_lengths(scope: Scope) -> bool:
     """Return whether a request states the length of its body in two ways.
 
     A proxy may use one length and this server the other. Then the proxy sees one request where this server sees two.
     """
-    return "content-length" in connection.headers and "transfer-encoding" in connection.headers
+    return {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}
 
 
 async def refuse(receive: Receive, send: Send, code: int, reason: str) -> None:
@@ -306,6 +309,20 @@ def _unavailable(path: str, message: str) -> Response:
     if path.startswith(MACHINE_PREFIXES):
         return JSONResponse({"message": message}, 503, {"Retry-After": "5", "Cache-Control": "no-store"})
     return unavailable_page(message)
+
+
+@cache
+def _raw_headers(clips_elsewhere: bool, *, secure: bool) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the headers for all responses that do not set them themselves, as ASGI sends them: names in lower case.
+
+    Args:
+        clips_elsewhere: whether clips may come from a storage bucket.
+        secure: whether the request came over TLS.
+    """
+    headers = HEADERS | {"Content-Security-Policy": page_policy(clips_elsewhere)}
+    if secure:
+        headers["Strict-Transport-Security"] = HTTPS_ONLY
+    return tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items())
 
 
 @cache

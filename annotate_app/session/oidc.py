@@ -20,7 +20,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from streamlit import auth_util
@@ -28,6 +27,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import TOKENS_COOKIE_NAME, USER_COOKIE_NAME
 
 from annotate_app.session.addresses import delete_cookie, set_cookie
+from annotate_app.session.threads import in_thread
 from backend.campaign.setup.people.accounts import accept_invitation_as
 from backend.campaign.setup.people.permissions import sign_in_as
 from backend.campaign.setup.project.folder import Project
@@ -111,9 +111,9 @@ async def finish(
     """
     journey = dict(parse_qsl(request.cookies.get(_JOURNEY_COOKIE, "")))
     if invitation := journey.get("invitation"):
-        token = await run_in_threadpool(accept_invitation_as, project, invitation, *who, now=now)
+        token = await in_thread(accept_invitation_as, project, invitation, *who, now=now)
     else:
-        token = await run_in_threadpool(sign_in_as, project, *who, now=now)
+        token = await in_thread(sign_in_as, project, *who, now=now)
     return token, safe_path(journey.get("next"))
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import anyio
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -44,6 +43,7 @@ from annotate_app.session.plain_pages import (
     sign_in_page,
 )
 from annotate_app.session.request_limits import FairChecks, TooMuch, form, small_number, source_of, too_many
+from annotate_app.session.threads import in_thread
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.accounts import (
@@ -171,7 +171,7 @@ class Sessions:
             return sign_in_page(request, error=tr(STALE), status=403)
         token = request.cookies.get(SESSION_COOKIE)
         if token:
-            await run_in_threadpool(sign_out, self._project(), token, now=self._clock())
+            await in_thread(sign_out, self._project(), token, now=self._clock())
         return _signed_out(request)
 
     async def sign_out_everywhere(self, request: Request) -> Response:
@@ -183,7 +183,7 @@ class Sessions:
         if not is_ours(request, fields):
             return await self._account_page(request, person, error=tr(STALE), status=403)
         token = request.cookies[SESSION_COOKIE]
-        await run_in_threadpool(sign_out_everywhere, self._project(), token, now=self._clock())
+        await in_thread(sign_out_everywhere, self._project(), token, now=self._clock())
         return _signed_out(request)
 
     async def account(self, request: Request) -> Response:
@@ -260,7 +260,7 @@ class Sessions:
             return await self._account_page(request, person, error=tr(STALE), status=403)
         key = fields.get("key", "")
         try:
-            await run_in_threadpool(revoke_own_token, self._project(), person, key, now=self._clock())
+            await in_thread(revoke_own_token, self._project(), person, key, now=self._clock())
         except ReelRankError as refusal:
             return await self._account_page(request, person, refusal=refusal)
         return RedirectResponse(f"{ACCOUNT_PATH}?revoked", 303)
@@ -288,8 +288,8 @@ class Sessions:
         elif refusal is not None:
             status = next((code for kind, code in _STATUS.items() if isinstance(refusal, kind)), 422)
             error = sentence(refusal) if status == 422 else translate_message(refusal)
-        tokens = await run_in_threadpool(own_tokens, self._project(), person)
-        asks = await run_in_threadpool(has_password, self._project(), person)
+        tokens = await in_thread(own_tokens, self._project(), person)
+        asks = await in_thread(has_password, self._project(), person)
         section = TokenSection(tokens, asks, self._clock(), made, fields)
         return account_page(request, person, section, error=error, done=done, status=status, wait_s=wait_s)
 
@@ -299,7 +299,7 @@ class Sessions:
         A used link shows the sign-in page with a message.
         """
         invitation = request.path_params["invitation"]
-        person = await run_in_threadpool(invited, self._project(), invitation, now=self._clock())
+        person = await in_thread(invited, self._project(), invitation, now=self._clock())
         if person is None:
             message = tr("This invitation was used already or has been replaced. Ask your lead for a new one.")
             return sign_in_page(request, error=message, status=410)
@@ -331,7 +331,7 @@ class Sessions:
     async def _person(self, request: Request) -> Person | None:
         """Return the signed-in user, or None. `Guard` does not check requests under /session/."""
         token = request.cookies.get(SESSION_COOKIE)
-        return await run_in_threadpool(person_for, self._project(), token, now=self._clock()) if token else None
+        return await in_thread(person_for, self._project(), token, now=self._clock()) if token else None
 
     async def _attempt(self, request: Request, name: str, check: Callable[[], _T]) -> _T:
         """Check a password, and return what `check` returns; earlier failures of this name or address delay the check.
@@ -344,26 +344,26 @@ class Sessions:
         """
         project, address = self._project(), source_of(request)
         browser: str | None = request.cookies.get(BROWSER_COOKIE)
-        if not browser or not await run_in_threadpool(knows_browser, project, name, browser, now=self._clock()):
+        if not browser or not await in_thread(knows_browser, project, name, browser, now=self._clock()):
             browser = None
         source = f"known {browser}" if browser else address
         with self._checks.under_way(source):
-            delay = await run_in_threadpool(begin_attempt, project, name, address, browser, now=self._clock())
+            delay = await in_thread(begin_attempt, project, name, address, browser, now=self._clock())
             if delay.refused_s:
                 raise TooMuch(too_many(delay.refused_s), delay.refused_s)
             if delay.held_s:
                 await self._sleep(delay.held_s)
             token = await self._checks.check(source, check)
-        await run_in_threadpool(attempt_succeeded, project, name, address, browser)
+        await in_thread(attempt_succeeded, project, name, address, browser)
         return token
 
     async def _signed_in(self, request: Request, token: str, path: str) -> Response:
         response = RedirectResponse(path, 303)
         set_cookie(request, response, SESSION_COOKIE, token, max_age_s=int(SESSION_S), strict=False)
         before = request.cookies.get(BROWSER_COOKIE, "")
-        browser = await run_in_threadpool(remember_browser, self._project(), token, before, now=self._clock())
+        browser = await in_thread(remember_browser, self._project(), token, before, now=self._clock())
         set_cookie(request, response, BROWSER_COOKIE, browser, max_age_s=_BROWSER_S, strict=True)
-        language = await run_in_threadpool(kept_language, self._project(), token, now=self._clock())
+        language = await in_thread(kept_language, self._project(), token, now=self._clock())
         if language in LANGUAGES:
             plain_pages.set_language(request, response, language)
         elif (cookie_language := request.cookies.get(COOKIE)) in LANGUAGES:
@@ -373,7 +373,7 @@ class Sessions:
     async def _keep_language(self, token: str, language: str) -> None:
         """Store a language with the account of a session; if the database is unavailable, do nothing."""
         with suppress(StoreUnavailable):
-            await run_in_threadpool(keep_language, self._project(), token, language, now=self._clock())
+            await in_thread(keep_language, self._project(), token, language, now=self._clock())
 
 
 async def _used_link(_request: Request) -> Response:

@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,20 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 import quick_cutter
+from annotate_app.server import answers, routes
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.session.addresses import FORMER_PATHS, PAGE_PATHS
-from backend.campaign.desk.clips import clip_for
+from backend.campaign.desk.clips import clip_for, desk_clips
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.queue import reported_clips
+from backend.campaign.judging.staffing import pause_person, suspend
+from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import ExamKey
 from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.setup.people.accounts import new_invitation
 from backend.campaign.setup.people.permissions import person_for
-from backend.core.errors import NotAllowed
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import NotAllowed, VideoUnreadable
 from backend.core.ids import AnnotatorId, PairKey
 from backend.media.jobs import ClipCache, ClipJob
 from quick_cutter import CRASHES, NO_ROOM, UNREADABLE
@@ -570,6 +575,62 @@ def test_the_clips_of_a_desk_are_cut_ahead_in_order(
     )
 
 
+def test_the_clips_of_a_desk_are_those_that_one_may_see(real_project: SmallProject, held: list[PairKey]) -> None:
+    """Read together, they are what `clip_for` says of each pair, an error included."""
+    project, ana = real_project.project, real_project.person(ANNOTATOR)
+    asked = [settled(real_project), *held, PairKey("nobodys"), held[0]]
+
+    def one_by_one(person: Person) -> list[tuple[PairKey, object]]:
+        found: list[tuple[PairKey, object]] = []
+        for pair in asked:
+            with suppress(NotAllowed):
+                try:
+                    found.append((pair, clip_for(project, person, pair)))
+                except VideoUnreadable as error:
+                    found.append((pair, str(error)))
+        return found
+
+    def together(person: Person) -> list[tuple[PairKey, object]]:
+        clips = desk_clips(project, person, asked)
+        return [(pair, str(clip) if isinstance(clip, VideoUnreadable) else clip) for pair, clip in clips]
+
+    assert together(ana) == one_by_one(ana)
+    assert [pair for pair, _ in together(ana)] == [*held, held[0]]
+    assert [pair for pair, _ in together(real_project.lead)] == [settled(real_project), *held, held[0]]
+    real_project.sql("UPDATE video SET path = NULL WHERE name = ?", review(real_project, held[1]).video)
+    assert together(ana) == one_by_one(ana)
+    assert isinstance(dict(together(ana))[held[1]], str)
+    pause_person(project, real_project.lead, ana.annotator_id, "a rest", now=NOW)
+    assert together(ana) == []
+    suspend(project, real_project.lead, ana.annotator_id, True, now=NOW)
+    with pytest.raises(NotAllowed):
+        desk_clips(project, ana, asked)
+
+
+def test_only_the_clips_of_pairs_new_to_a_desk_are_looked_for(
+    client: Browser, real_project: SmallProject, held: list[PairKey], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[list[PairKey]] = []
+
+    def look(project: Project, person: Person, pairs: Sequence[PairKey]) -> list[tuple[PairKey, Any]]:
+        found = desk_clips(project, person, pairs)
+        looked.append([*pairs])
+        return found
+
+    monkeypatch.setattr(routes, "desk_clips", look)
+    app: Any = client.app
+    (desks,) = {route.endpoint.__self__ for route in app.routes if getattr(route, "path", "") == "/desk/exchange"}
+    exchange(client.signed_in(ANNOTATOR))
+    wait_for(lambda: len(cuts(real_project)) == len(held))
+    exchange(client)  # finds them cut
+    wait_for(lambda: [*desks._there.values()] == [frozenset(held)])
+    clip_of(real_project, held[0]).unlink()
+    for _ in range(3):
+        exchange(client)
+        assert client.get(f"/clips/{held[0]}.mp4").status_code == 200, "cut again, because somebody asked for it"
+    assert looked == [held, held]
+
+
 def test_a_clip_broken_in_the_browser_is_one_persons_report(
     client: Browser, real_project: SmallProject, held: list[PairKey]
 ) -> None:
@@ -633,6 +694,23 @@ def test_a_clip_is_served_by_range(client: Browser, held: list[PairKey]) -> None
     assert part.status_code == 206
     assert part.headers["content-range"] == f"bytes 256-511/{len(whole.content)}"
     assert part.content == bytes(range(256))
+
+
+@pytest.mark.parametrize("whole_bytes", [0, answers.WHOLE_BYTES], ids=["in pieces", "at once"])
+def test_a_clip_is_the_same_in_pieces_or_at_once(
+    client: Browser, real_project: SmallProject, held: list[PairKey], monkeypatch: pytest.MonkeyPatch, whole_bytes: int
+) -> None:
+    monkeypatch.setattr(answers, "WHOLE_BYTES", whole_bytes)
+    content = bytes(range(256)) * 2048  # 512 KiB
+    clip = clip_of(real_project, held[0])
+    clip.parent.mkdir(parents=True, exist_ok=True)
+    clip.write_bytes(content)
+    path = f"/clips/{held[0]}.mp4"
+    whole = client.signed_in(ANNOTATOR).get(path)
+    assert (whole.status_code, whole.content, whole.headers["content-length"]) == (200, content, str(len(content)))
+    assert {"etag", "accept-ranges", "cache-control", "content-type"} <= {*whole.headers}
+    head = client.head(path)
+    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(len(content)))
 
 
 def test_a_clip_kept_by_a_browser_is_shown_again_only_after_the_session_was_asked_for(

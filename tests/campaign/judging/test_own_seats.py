@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from backend.campaign.desk import exchange
-from backend.campaign.desk.clips import clip_for, report_clip, storyboard_for
+from backend.campaign.desk.clips import clip_for, desk_clips, report_clip, storyboard_for
 from backend.campaign.judging import queue
 from backend.campaign.judging.grades import GONE, NOT_ASSIGNED, PAUSED, QUOTA, RECENT
 from backend.campaign.judging.model import (
@@ -54,11 +54,15 @@ def moment_of(judging: Judging, pair: PairKey) -> int:
 
 
 def clip_opens(judging: Judging, who: int, pair: PairKey) -> bool:
+    """Whether the clip can be had; what is cut ahead must be the same."""
+    ahead = desk_clips(judging.project, judging.annotators[who], [pair])
     try:
-        clip_for(judging.project, judging.annotators[who], pair)
+        clip = clip_for(judging.project, judging.annotators[who], pair)
         storyboard_for(judging.project, judging.annotators[who], pair)
     except NotAllowed:
+        assert ahead == []
         return False
+    assert ahead == [(pair, clip)]
     return True
 
 
@@ -120,10 +124,12 @@ class TestKeys:
         assert clip_opens(filmed, 0, key)
         assert try_all(filmed, 0, [key], at=NOW + 1) == {(SAVED, "")}
 
+    @pytest.mark.parametrize("engine", SQLITE_FIRST)
     def test_of_graded_pairs_open_the_clips_of_the_last_ones_only(self, filmed: Judging) -> None:
         given = []
         for _ in range(RECENT + 2):
             given.append(desk(filmed)[0])
+            assert clip_opens(filmed, 0, given[-1]), "to grade"
             filmed.grade(0, given[-1], 3)
             assert clip_opens(filmed, 0, given[-1]), "to undo"
         assert [clip_opens(filmed, 0, pair) for pair in given] == [False] * 2 + [True] * RECENT

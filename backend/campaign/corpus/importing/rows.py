@@ -241,6 +241,13 @@ def video_facts(db: Database, name: str) -> VideoFacts | None:
     return None if row is None else _facts(row)
 
 
+def facts_of(db: Database, names: Iterable[str]) -> dict[str, VideoFacts]:
+    """Return the measurements of these videos by their names, without those whose file is unknown."""
+    values = [*names]
+    sql = f"{_FACTS} AND name IN ({', '.join('?' * len(values))})"
+    return {row["name"]: _facts(row) for row in db.conn.execute(sql, values)} if values else {}
+
+
 def all_facts(db: Database) -> dict[str, VideoFacts]:
     """Return the measurements of every video whose file is known, by the video's name."""
     return {row["name"]: _facts(row) for row in db.conn.execute(_FACTS)}

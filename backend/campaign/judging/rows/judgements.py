@@ -94,9 +94,28 @@ def pair_select(key: PairKey) -> Select[PairRow | None]:
     )
 
 
+def ungraded_select(me: AnnotatorId) -> Select[list[PairRow]]:
+    """Select the pairs that are reserved for this annotator and not graded, gold questions included, in any order."""
+    return Select(
+        f"SELECT {_PAIR} FROM (SELECT pair_id FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL "
+        "UNION SELECT pair_id FROM gold_seat WHERE annotator_id = :me AND lease_until IS NOT NULL) AS s "
+        f"JOIN pair p USING (pair_id) {_OF_PAIR}",
+        {"me": me},
+        lambda rows: [_pair(row) for row in rows],
+    )
+
+
 def _pair(row: Row) -> PairRow:
     return PairRow(
-        PairId(row[0]), PairKey(row[1]), BatchId(row[2]), row[3], MomentId(row[4]), row[5], row[6], row[7], bool(row[8])
+        PairId(row[0]),
+        PairKey(row[1]),
+        BatchId(row[2]),
+        row[3],
+        MomentId(row[4]),
+        row[5],
+        float(row[6]),
+        float(row[7]),
+        bool(row[8]),
     )
 
 
