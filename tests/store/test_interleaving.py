@@ -20,7 +20,7 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import queue
-from backend.campaign.judging.model import Assignment, GradeEvent, Receipt
+from backend.campaign.judging.model import Assignment, GradeEvent, Receipt, SkipEvent, SkipKind
 from backend.campaign.judging.staffing import assign, pause_person, unpause_person
 from backend.core.ids import PairKey
 from backend.store import shared_writing, sqlite
@@ -327,6 +327,43 @@ def test_a_correction_and_a_third_person_who_looks_exclude_each_other(judging: J
             assert third[0] == NOW
         met.add(receipt.status)
     assert met == {"saved", "refused"}
+    sound(judging)
+
+
+def skip(judging: Judging, who: int, pair: PairKey, key: str) -> Receipt:
+    """What the desk's button brings; the desk follows."""
+    event = SkipEvent(pair, SkipKind.CANNOT_JUDGE, "too dark", key)
+    receipts, _ = exchange.exchange(judging.project, judging.annotators[who], [], [event], now=NOW, window="two")
+    return receipts[0]
+
+
+def test_a_pair_is_graded_or_skipped_by_one_person_never_both(judging: Judging, stepper: Stepper) -> None:
+    sql, pairs = judging.project.store.db.conn, iter(open_pairs(judging))
+    for number, schedule in enumerate(schedules()):
+        pair = next(pairs)
+        sit(judging.project, judging.annotators[0], [pair], now=NOW)
+        acts = [
+            partial(grade, judging, 0, pair, 3, f"{number} g"),
+            partial(skip, judging, 0, pair, f"{number} s"),
+        ]
+        graded, skipped = (receipt.status == "saved" for receipt in stepper.run(acts, schedule))
+        assert graded != skipped
+        for table, is_there in (("judgement", graded), ("skip", skipped)):
+            rows = sql.execute(f"SELECT 1 FROM {table} JOIN pair USING (pair_id) WHERE pair_key = ?", [pair]).fetchall()
+            assert len(rows) == is_there
+    sound(judging)
+
+
+def test_a_pair_that_two_people_skip_is_free_again_and_stops_neither(judging: Judging, stepper: Stepper) -> None:
+    project, pairs = judging.project, iter(open_pairs(judging))
+    for number, schedule in enumerate(schedules()):
+        pair = next(pairs)
+        for who in (0, 1):
+            sit(project, judging.annotators[who], [pair], now=NOW)
+        acts = [partial(skip, judging, who, pair, f"{number} {who}") for who in (0, 1)]
+        assert [receipt.status for receipt in stepper.run(acts, schedule)] == ["saved", "saved"]
+        held = "SELECT count(*) FROM seat JOIN pair USING (pair_id) WHERE pair_key = ? AND annotator_id IS NOT NULL"
+        assert project.store.db.conn.execute(held, [pair]).fetchone()[0] == 0
     sound(judging)
 
 

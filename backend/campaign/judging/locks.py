@@ -1,7 +1,8 @@
 """Say what annotators' acts lock in the database, where several of them write at a time (see `sharing`).
 
 The order is always the same: the campaign in shared mode, then the person, then batches by number. Whoever writes with
-`writing` has the campaign alone instead: leads, commands, and annotators where it is rare (skips, exams).
+`writing` has the campaign alone instead: leads, commands, and annotators where it is rare (exams, reports of broken
+clips).
 
 - The person: their windows and requests come one after the other, so that what they may do does not change meanwhile.
 - A batch: its seats, and what follows from the grades of its pairs (verdicts, second rounds, its row of the agenda).

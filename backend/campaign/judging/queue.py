@@ -8,7 +8,9 @@ annotator. Its pairs are not handed out while it is blocked.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
+from backend.campaign.judging.locks import locks
 from backend.campaign.judging.model import (
     CLIP_REPORTED,
     CLIP_RESTORED,
@@ -34,7 +36,7 @@ from backend.core.errors import Overtaken, PairLocked
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
 from backend.core.messages import said
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, Store, reading, sharing, writing
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:
@@ -94,20 +96,36 @@ def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float
     Sending the same skip again changes nothing. The annotator does not get the pair again and cannot grade it, unless a
     lead offers it again.
     """
+    receipt = None
+    while receipt is None:
+        pair = judgements.pair_by_key(store.db, event.pair)
+        act = partial(_record_skip, person=person, pair=pair, event=event, now=now)
+        if event.kind is SkipKind.BROKEN_CLIP:  # it may take the moment's pairs from everybody
+            with writing(store) as db:
+                receipt = act(db)
+        else:
+            receipt = sharing(store, locks(person.annotator_id, [pair.batch_id] if pair else []), act)
+    return receipt
+
+
+def _record_skip(
+    db: Database, *, person: Annotator, pair: PairRow | None, event: SkipEvent, now: float
+) -> Receipt | None:
+    """Store a skip in a transaction; None if `pair`, which was read before it began, is not so any more."""
     me = person.annotator_id
-    with writing(store) as db:
-        pair = judgements.pair_by_key(db, event.pair)
-        if pair is None:
-            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
-        owner = pair_status.skip_owner(db, event.key)
-        if owner is not None:
-            is_own = owner == (pair.pair_id, me)
-            return Receipt(event.key, *((ReceiptStatus.SAVED,) if is_own else (ReceiptStatus.REFUSED, USED)))
-        seat = seats.seat_of(db, pair.pair_id, me)
-        refusal = GRADED if seat is not None and seat.judged else GONE if seat is None else None
-        if refusal := skip_refusal(db, me, now=now) or refusal:
-            return Receipt(event.key, ReceiptStatus.REFUSED, refusal)
-        take_skip(db, person, pair, event, now=now)
+    if judgements.pair_by_key(db, event.pair) != pair:
+        return None
+    if pair is None:
+        return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
+    owner = pair_status.skip_owner(db, event.key)
+    if owner is not None:
+        is_own = owner == (pair.pair_id, me)
+        return Receipt(event.key, *((ReceiptStatus.SAVED,) if is_own else (ReceiptStatus.REFUSED, USED)))
+    seat = seats.seat_of(db, pair.pair_id, me)
+    refusal = GRADED if seat is not None and seat.judged else GONE if seat is None else None
+    if refusal := skip_refusal(db, me, now=now) or refusal:
+        return Receipt(event.key, ReceiptStatus.REFUSED, refusal)
+    take_skip(db, person, pair, event, now=now)
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
