@@ -28,8 +28,7 @@ from backend.core.messages import said
 from backend.media import jobs
 from backend.media.jobs import ClipCache, ClipJob
 from backend.media.sources import VideoFacts
-from backend.store.connection import Database, reading, writing
-from backend.store.engine import fetch
+from backend.store.connection import Database, fetch, reading, writing
 
 _NOT_ON_DESK = said("this clip is not on your desk")
 _NOT_SHOWN = said("This clip cannot be shown just now. A lead can see why on the page Videos.")
