@@ -1,0 +1,160 @@
+"""Annotators over HTTP, on SQLite and on PostgreSQL, served by one process and by four.
+
+A server as people start it; people, server processes and PostgreSQL share the machine. Never fails on a time.
+"""
+
+import os
+import shutil
+import statistics
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import psycopg
+import pytest
+
+from backend.campaign.doctor.database import move
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import add_person_with_password
+from backend.campaign.setup.people.permissions import sign_in
+from backend.campaign.setup.project import settings_file
+from backend.campaign.setup.project.folder import open_project
+from bench import campaign
+from bench.crowd import over_assigned
+from bench.http_crowd import At, Crowd
+from bench.tables import sized, table
+from bench.test_engines_bench import reached
+from bench.test_hostile_bench import PASSWORD, have_clips
+from bench.test_load import milliseconds, p95
+from browser.app_server import AppServer
+from postgres import Cluster
+from support import have_read
+
+pytestmark = pytest.mark.bench
+
+PEOPLE = 100
+LASTS_S = sized(8.0, 30.0)
+PAIRS = sized((6_000,), (6_000, campaign.PAIRS))
+
+
+class Setting(NamedTuple):
+    """How one column is measured."""
+
+    engine: str
+    processes: int
+    added_ms: float = 0.0
+
+    def __str__(self) -> str:
+        added = f" + {self.added_ms:g} ms" if self.added_ms else ""
+        return f"{self.engine}{added}, {self.processes} process{'es' * (self.processes > 1)}"
+
+
+SETTINGS = (
+    *(Setting("SQLite", processes) for processes in (1, 4)),
+    *(Setting("PostgreSQL", processes, added_ms) for added_ms in (0.0, 0.5, 2.0) for processes in (1, 4)),
+)
+
+
+class Measured(NamedTuple):
+    """What one setting gave; CPU in seconds, while grades counted."""
+
+    crowd: Crowd
+    server_cpu_s: float
+    database_cpu_s: float
+    over_assigned: int
+
+    def a_grade(self, cpu_s: float) -> str:
+        return milliseconds(cpu_s / len(self.crowd.seconds))
+
+
+def cpu_s(first: int) -> float:
+    """What a process took, with those of its session and its children (each server process of PostgreSQL has its own).
+
+    Those that have ended count, where one of these has waited for them.
+    """
+    ticks = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(") ")[2].split()
+        except OSError:  # it has ended
+            continue
+        if first in (int(folder.name), int(fields[1]), int(fields[3])):
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def sessions_of_people(folder: Path) -> list[str]:
+    """Add people to a project, and sign them in."""
+    project, now = open_project(folder), time.time()
+    names = [f"person {n}" for n in range(PEOPLE)]
+    for name in names:
+        add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=now)
+    have_read(project)
+    have_clips(project)
+    tokens = [sign_in(project, name, PASSWORD, now=now) for name in names]
+    project.store.close()
+    return tokens
+
+
+def measured(folder: Path, tokens: list[str], setting: Setting, database: int) -> Measured:
+    """Serve a project, and let people work."""
+    server = AppServer(folder, folder / "log", options=["--processes", str(setting.processes)])
+    server.start()
+    try:
+        assert server.process is not None
+        at = At(server.port, tokens, LASTS_S)
+        at.begins_to_count()
+        before = cpu_s(server.process.pid), cpu_s(database)
+        crowd = at.found()
+        after = cpu_s(server.process.pid), cpu_s(database)
+    finally:
+        server.stop()
+    return Measured(crowd, after[0] - before[0], after[1] - before[1], over_assigned(open_project(folder)))
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+def test_people_over_http(cluster: Cluster, tmp_path: Path, pairs: int) -> None:
+    made = campaign.open_project(tmp_path / "made", pairs)
+    made.store.close()
+    tokens = sessions_of_people(made.folder)
+    moved = Path(shutil.copytree(made.folder, tmp_path / "moved", symlinks=True))
+    database = cluster.new()
+    move(moved, cluster.address(database), now=campaign.STARTED)
+    with psycopg.connect(cluster.address(database), autocommit=True) as server:
+        version = server.info.server_version // 10_000
+        server.execute("ANALYZE")
+    postmaster = int((cluster.folder / "data" / "postmaster.pid").read_text().split()[0])
+    found: list[Measured] = []
+    copied = ""
+    for setting in SETTINGS:
+        folder = tmp_path / "served"
+        if setting.engine == "SQLite":
+            shutil.copytree(made.folder, folder)
+            found.append(measured(folder, tokens, setting, postmaster))
+        else:
+            shutil.copytree(moved, folder)
+            copied = cluster.new(database, copied)
+            with reached(cluster, copied, setting.added_ms) as address:
+                settings_file.set_database(folder, address)
+                found.append(measured(folder, tokens, setting, postmaster))
+        shutil.rmtree(folder)
+    table(
+        f"{PEOPLE} people over HTTP at full speed; {pairs:,} pairs; PostgreSQL {version}",
+        [
+            [
+                str(setting),
+                f"{len(one.crowd.seconds) / LASTS_S:.0f}",
+                milliseconds(statistics.median(one.crowd.seconds)),
+                milliseconds(p95(one.crowd.seconds)),
+                one.a_grade(one.server_cpu_s),
+                one.a_grade(one.database_cpu_s),
+                one.a_grade(one.crowd.cpu_s),
+                f"{one.over_assigned} / {one.crowd.refused} / {len(one.crowd.errors)} {one.crowd.errors[:1] or ''}",
+            ]
+            for setting, one in zip(SETTINGS, found, strict=True)
+        ],
+        ("sqlite-utils", "psycopg", "starlette", "uvicorn"),
+        "setting|grades a second|grade + next pair, median|p95|CPU of server processes a grade|of the database|"
+        "of the people|too many grades / refused / errors",
+    )
+    assert not any(one.crowd.errors or one.over_assigned for one in found)
