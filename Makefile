@@ -6,7 +6,8 @@ PYTHON ?= python3
 # that tells Python to keep nothing.
 INSTALL := $(BIN)/python tools/environment.py install
 DEMO ?= demo-project
-# How often tests/cli/test_kills.py kills each command; `test-all` leaves it at once.
+# How often tests/cli/test_kills.py kills each command; `test-all` leaves it at once. There, tests/store/ also kills
+# fewer front ends, and migrates fewer of the schemas that no server had.
 KILLS ?= 30
 .PHONY: help demo test test-long test-all check audit bench mutants coverage format docs texts size clean
 .DEFAULT_GOAL := help

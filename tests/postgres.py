@@ -98,7 +98,9 @@ class Cluster:
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND %s <> 'template1'",
                 [template, template],
             )
-            server.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+            # To log every page of the copy takes three times as long. Servers before version 15 never do.
+            copying = " STRATEGY file_copy" if server.info.server_version >= 150000 else ""
+            server.execute(f"CREATE DATABASE {name} TEMPLATE {template}{copying}".encode())
         if not stays:
             self._passing.append(name)
         return name

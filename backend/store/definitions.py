@@ -7,12 +7,13 @@ doctor` compares PostgreSQL databases with them.
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 
 from psycopg import sql
 from sqlglot import exp, parse_one
 
 from backend.store import sqlite
-from backend.store.dialect import Raw, written
+from backend.store.dialect import Raw, translated, written
 from backend.store.engine import SqliteDatabase
 
 _TYPES = {
@@ -50,7 +51,7 @@ def tables(db: SqliteDatabase) -> Iterator[str]:
     yield PREPARATION
     statements = dict(parts(db, "table"))
     for name in table_names(db):
-        yield _undouble_percent(written(_table(statements[name])[0]))
+        yield _table(statements[name])[0]
 
 
 def keys_indexes_and_triggers(db: SqliteDatabase) -> Iterator[str]:
@@ -62,7 +63,7 @@ def keys_indexes_and_triggers(db: SqliteDatabase) -> Iterator[str]:
         yield from _table(statement)[1]
     for kind in ("index", "view"):
         for _, statement in parts(db, kind):
-            yield _undouble_percent(written(parse_one(statement, read="sqlite")))
+            yield _undouble_percent(translated(statement))
     for _, statement in parts(db, "trigger"):
         yield from _trigger(statement)
 
@@ -97,7 +98,8 @@ def _needs(sql: str) -> set[str]:
     return set(re.findall(r"REFERENCES \"?(\w+)", sql))
 
 
-def _table(sql: str) -> tuple[exp.Expr, list[str]]:
+@cache  # both generators above need it, and to parse all tables takes half a second
+def _table(sql: str) -> tuple[str, tuple[str, ...]]:
     """Translate a `CREATE TABLE` statement from SQLite to PostgreSQL, and return its foreign keys apart from it.
 
     Options that only SQLite has are dropped. An integer primary key becomes an identity column.
@@ -125,11 +127,13 @@ def _table(sql: str) -> tuple[exp.Expr, list[str]]:
         if valid.name.lower() == "json_valid":
             valid.replace(exp.Not(this=exp.Is(this=exp.cast(valid.expressions[0], "json"), expression=exp.Null())))
     table = tree.find(exp.Table)
-    return tree, [f"ALTER TABLE {table} ADD {key}" for key in keys]
+    alterations = tuple(f"ALTER TABLE {table} ADD {key}" for key in keys)
+    return _undouble_percent(written(tree)), alterations
 
 
-def _trigger(sql: str) -> Iterator[str]:
-    """Yield the PostgreSQL statements that create the same trigger as an SQLite statement.
+@cache
+def _trigger(sql: str) -> tuple[str, str]:
+    """Return the PostgreSQL statements that create the function and the trigger of an SQLite `CREATE TRIGGER`.
 
     The trigger refuses changes of a table. Its condition goes into a function, because the condition of a PostgreSQL
     trigger may not query other tables.
@@ -143,12 +147,12 @@ def _trigger(sql: str) -> Iterator[str]:
         condition = parse_one(f"SELECT 1 WHERE {match['when']}", read="sqlite")
         when = _undouble_percent(written(condition)).partition(" WHERE ")[2]
     row = "OLD" if action == "DELETE" else "NEW"
-    yield (
-        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF {when} THEN "
-        f"RAISE EXCEPTION '{says}' USING ERRCODE = 'check_violation'; END IF; RETURN {row}; END $$"
-    )
     column = f" OF {match['column']}" if match["column"] else ""
-    yield f"CREATE TRIGGER {name} BEFORE {action}{column} ON {match['table']} FOR EACH ROW EXECUTE FUNCTION {name}()"
+    return (
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF {when} THEN "
+        f"RAISE EXCEPTION '{says}' USING ERRCODE = 'check_violation'; END IF; RETURN {row}; END $$",
+        f"CREATE TRIGGER {name} BEFORE {action}{column} ON {match['table']} FOR EACH ROW EXECUTE FUNCTION {name}()",
+    )
 
 
 # Disabled triggers are left out: they protect nothing.

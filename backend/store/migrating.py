@@ -126,11 +126,10 @@ def _pull(store: PostgresStore, part: Path, path: Path, first: str) -> Path:
 def _push(store: PostgresStore, raw: Raw, part: Path, first: str) -> None:
     """Replace the tables of the database by those of the file `part`."""
     with closing(sqlite.fresh(first)) as old:
-        for statement in definitions.removals(old):
-            try:
-                raw.execute(statement.encode())
-            except DependentObjectsStillExist as error:
-                raise _not_ours(store.place, str(error.diag.message_detail)) from error
+        try:
+            raw.execute(";\n".join(definitions.removals(old)).encode(), prepare=False)
+        except DependentObjectsStillExist as error:
+            raise _not_ours(store.place, str(error.diag.message_detail)) from error
     with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as new:
         expected = digests(new.conn, new)
         creating.fill(store, raw, new, lambda moved: require_same(expected, digests(moved, new)))

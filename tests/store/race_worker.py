@@ -13,6 +13,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 from backend.campaign.desk import exchange
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
@@ -55,6 +56,12 @@ def work(folder: Path, name: str, seed: int, together: Barrier) -> dict[str, obj
 
 
 def main(folder: str, *names: str) -> None:
+    project = open_project(Path(folder))
+    person = next(row.person for row in list_people(project, OPERATOR) if row.person.name == names[0])
+    exchange.desk(project, person, now=time.time())  # so that statements are translated once, and not by each process
+    queue.sign_off(project.store, person, now=time.time())
+    status_counts(project, OPERATOR)
+    project.store.close()
     forking = multiprocessing.get_context("fork")
     together, told = forking.Barrier(len(names)), forking.SimpleQueue()
     processes = [
