@@ -23,7 +23,7 @@ from backend.campaign.setup.project.folder import open_project
 from hands import downloaded, press, saved
 from support import have_read
 from test_server_process import page_of, processes_of
-from visitor import PASSWORD, Visitor
+from visitor import PASSWORD, Visitor, ask
 
 pytestmark = pytest.mark.long
 LEAD, (ANA, BEN, *_), _ = demo_people()
@@ -80,7 +80,7 @@ def wait_for(what: Callable[[], bool], server: AppServer) -> None:
 
 def serves(server: AppServer, home: str) -> bool:
     """Whether browsers of this process are served by it."""
-    return COOKIE not in httpx.get(f"{server.url}/healthz", cookies={COOKIE: home}).headers.get("set-cookie", "")
+    return COOKIE not in ask("GET", f"{server.url}/healthz", cookies={COOKIE: home}).headers.get("set-cookie", "")
 
 
 def test_browsers_stay_and_move_when_a_process_dies(server: AppServer) -> None:
@@ -164,7 +164,7 @@ def test_asked_to_stop_all_finish_what_is_under_way(server: AppServer) -> None:
 
 def refuses(server: AppServer) -> bool:
     try:
-        httpx.get(f"{server.url}/healthz", timeout=1)
+        ask("GET", f"{server.url}/healthz", timeout=1)
     except httpx.ConnectError:
         return True
     except httpx.HTTPError:
@@ -179,7 +179,7 @@ def test_a_process_that_is_asked_to_stop_alone_loses_no_request(server: AppServe
         count = 0
         while not stopped.is_set():
             try:
-                assert httpx.get(f"{server.url}/session/sign-in", timeout=60).status_code == 200
+                assert ask("GET", f"{server.url}/session/sign-in", timeout=60).status_code == 200
             except Exception as error:
                 errors.append(repr(error))
             count += 1
