@@ -95,7 +95,7 @@ class Installed:
 def install(wheel: Path, environment: Path, home: Path) -> Installed:
     """Install the wheel into a new environment, without what it requires."""
     venv.create(environment, symlinks=True)
-    options = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    options = ["--quiet", "--no-compile", "--no-deps", "--no-index", "--disable-pip-version-check"]
     there = environment / "bin" / "python"
     run(sys.executable, "-m", "pip", "--python", there, "install", *options, wheel, cwd=home)
     return Installed(environment, home)

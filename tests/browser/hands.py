@@ -49,6 +49,23 @@ def saved(page: Page) -> None:
     expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0")
 
 
+def network_is_back(page: Page) -> None:
+    """What a browser tells a page whose network is back: the page tries at once, and not after its next pause."""
+    page.evaluate("() => void dispatchEvent(new Event('online'))")
+
+
+def time_passes(page: Page, seconds: float, seen: Callable[[], bool], *, within_s: float = 60.0) -> None:
+    """Move the page's clock, which the test has installed, on by so many seconds again and again, until this is seen.
+
+    A timer that the page sets only after its clock was moved waits for the next step, and not for real seconds.
+    """
+    deadline = time.monotonic() + within_s
+    while not seen():
+        assert time.monotonic() < deadline, "the page does not go on"
+        page.clock.fast_forward(round(1000 * seconds))
+        page.wait_for_timeout(50)
+
+
 def next_clip_is_here(page: Page) -> None:
     """The clip after the one on show lies in the browser as a whole: it would play without a server."""
     saved(page)

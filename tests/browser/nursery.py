@@ -22,7 +22,9 @@ import streamlit.web.cli  # noqa: F401  # servers need it
 from streamlit.components.v2 import manifest_scanner
 
 import annotate_app.__main__
+from annotate_app.session import request_limits
 from backend import cli
+from backend.core import processes
 
 NEEDED = (
     *("annotate_app.navigation", "annotate_app.server.routes", "loky", "psutil"),
@@ -44,6 +46,11 @@ def main(address: str) -> None:
     # Each server would search all installed packages for components anew: half of what its start costs.
     manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
     manifest_scanner.scan_component_manifests()
+    # An attacker of tests is refused hundreds of times; that refusals are delayed is shown in test_bodies.py.
+    request_limits.REFUSALS_A_SECOND = 1000.0
+    # Other tests keep the cores busy: a job that gave way to them would not even begin for a minute.
+    begin = processes.alone
+    processes.alone = lambda work, *arguments, niceness=0: begin(work, *arguments)
     threading.Thread(target=end_with_the_tests, daemon=True).start()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the servers here
     gc.collect()

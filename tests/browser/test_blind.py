@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ class Marked:
     numbers: Numbers
     digests: list[str]
 
+    @cached_property
     def marks(self) -> dict[str, bytes]:
         """Every mark in every form in which it could travel."""
         found = {}
@@ -254,7 +256,7 @@ def kept(context: BrowserContext, page: Page) -> bytes:
 def leaks(marked: Marked, *texts: bytes) -> list[str]:
     """The marks found in these bytes."""
     lowered = [text.lower() for text in texts]
-    return [name for name, form in marked.marks().items() if any(form in text for text in lowered)]
+    return [name for name, form in marked.marks.items() if any(form in text for text in lowered)]
 
 
 def call(url: str, path: str, cookie: str = "", method: str = "GET", **headers: str) -> tuple[int, bytes, bytes]:
@@ -448,7 +450,7 @@ def test_no_file_of_the_project_lies_at_a_path_that_can_be_guessed(marked: Marke
             assert b"[cast]" not in body, path
             assert hashlib.sha256(body).digest() not in digests, path
             # A path that is sent back has only what its sender knew.
-            asked = {mark for mark, form in marked.marks().items() if form in path.lower().encode()}
+            asked = {mark for mark, form in marked.marks.items() if form in path.lower().encode()}
             assert set(leaks(marked, body, headers)) <= asked, path
             assert status in (200, 303, 307, 308, 400, 401, 403, 404, 405, 410), (path, status)
 

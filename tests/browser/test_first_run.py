@@ -1,26 +1,27 @@
-"""The page docs/first-run.md, done as it says: its files, its commands in a shell, Ana at the desk, Ben elsewhere."""
+"""The page docs/first-run.md, done as it says: its files, its commands in a shell, its links.
+
+What Ana and Ben do behind their links is in test_first_day.py, in a browser.
+"""
 
 import os
 import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
 
-from app_server import AppServer
+from app_server import AppServer, Nursery
 from backend.campaign.setup.project.folder import open_project
-from hands import grade_elsewhere, join, pair_on_show, player, press, saved
+from hands import grade_elsewhere
 from support import have_read, person_of
+from visitor import ask
 
-pytestmark = [pytest.mark.long, pytest.mark.browser]
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/first-run.md").read_text()
-PASSWORD = "reelrank-first"
 SERVE = "reelrank serve my-project\n"
 
 
@@ -44,7 +45,7 @@ def shell(commands: str, folder: Path) -> str:
     return ran.stdout
 
 
-def test_the_page_leads_from_videos_to_a_score(tmp_path: Path, open_page: Callable[..., Page]) -> None:
+def test_the_page_leads_from_videos_to_a_score(tmp_path: Path, nursery: Nursery | None) -> None:
     (tmp_path / "assets").symlink_to(ROOT / "assets")
     folder = tmp_path / "first-run"
     set_up, videos, prepare, serve, people, status, score = blocks("sh")
@@ -54,7 +55,8 @@ def test_the_page_leads_from_videos_to_a_score(tmp_path: Path, open_page: Callab
     (folder / "moments.csv").write_text(moments)
     shell(prepare, folder)
     assert serve == SERVE
-    server = AppServer(folder / "my-project", tmp_path / "server.log")  # that command, on a port that is free
+    # That command, on a port that is free.
+    server = AppServer(folder / "my-project", tmp_path / "server.log", nursery=nursery)
     server.start()
     try:
         links = re.findall(r"http\S+/session/invitation/\S+", shell(people, folder))
@@ -66,16 +68,15 @@ def test_the_page_leads_from_videos_to_a_score(tmp_path: Path, open_page: Callab
         with closing(sqlite3.connect(folder / "my-project/reelrank.db")) as db:
             right = {pair: 4 if is_own else 1 for pair, is_own in db.execute(own)}
         assert sorted(right.values()) == [1] * 12 + [4] * 4  # "16 pairs"
-        page = open_page()
-        join(page, links[0], PASSWORD)
-        for _ in right:
-            press(page, right[pair_on_show(page)])
-        saved(page)
-        expect(player(page)).to_have_attribute("data-state", "empty")
-        page.close()
         project = open_project(folder / "my-project")
         have_read(project)
-        grade_elsewhere(project, person_of(project, "Ben"), right.__getitem__)
+        assert [re.findall(r"Welcome, <b>(\w+)</b>", ask("GET", link).text) for link in links] == [
+            ["Ana"],
+            ["Ben"],
+            ["Lea"],
+        ]
+        for name in ("Ana", "Ben"):
+            grade_elsewhere(project, person_of(project, name), right.__getitem__)
         told = shell(status, folder)
     finally:
         server.stop()

@@ -1,6 +1,7 @@
-"""The whole product in a real browser: two annotators, a disagreement, two more, the lead, a release, a score."""
+"""The whole product: an annotator in a real browser, three elsewhere who disagree, the lead, a release, a score."""
 
 import json
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +12,14 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer
 from backend.campaign.demo import demo_people
+from backend.campaign.desk import exchange
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import open_project
+from backend.core.ids import PairKey
 from commands import reelrank
-from hands import next_clip_is_here, pair_on_show, press, saved, until
+from hands import next_clip_is_here, press, saved, until
+from support import grade_all, person_of
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, _ = demo_people()
@@ -48,17 +52,17 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         " ?? document.querySelector('video[data-active=\"true\"]'); return v && v.loop && v.currentTime > 0.2 }",
     )
 
-    given = {press(ana, 4): 4}
+    given = {PairKey(press(ana, 4)): 4}
     for n in range(1, 8):
         grade = n % 5
-        given[press(ana, grade)] = grade
+        given[PairKey(press(ana, grade))] = grade
     saved(ana)
 
     next_clip_is_here(ana)  # this test grades faster than real clips are cut
     # kill -9 in the middle; two more grades go into the void; the server comes back; reload.
     server.kill()
     for grade in (2, 3):
-        given[press(ana, grade)] = grade
+        given[PairKey(press(ana, grade))] = grade
     expect(ana.get_by_test_id("saving")).to_have_attribute("data-unsaved", "2")
     server.start()
     ana.reload()
@@ -67,20 +71,16 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     assert counts(server)["judgements"] == len(given) == 10
     while len(given) < BATCH:
         grade = len(given) % 5
-        given[press(ana, grade)] = grade
+        given[PairKey(press(ana, grade))] = grade
     saved(ana)
     expect(ana.get_by_test_id("query")).not_to_have_text(query)
     leave(ana, server)
 
     # Ben grades the same batch alike, but for Ana's first pair, to which he gives 0 instead of 4.
-    ben = enter(ANNOTATORS[1])
-    expect(ben.get_by_test_id("query")).to_have_text(query)
-    disputed = next(iter(given))
-    for _ in range(BATCH):
-        pair = pair_on_show(ben)
-        press(ben, 0 if pair == disputed else given[pair])
-    saved(ben)
-    leave(ben, server)
+    project, disputed = open_project(server.project), next(iter(given))
+    ben = person_of(project, ANNOTATORS[1])
+    assert {item.query for item in exchange.desk(project, ben, now=time.time()).items} == {query}
+    grade_all(project, ben.name, given | {disputed: 0}, now=time.time())
     now = counts(server)
     queries = now["queries"]["val"] + now["queries"]["test"]
     assert now["judgements"] == 2 * BATCH
@@ -97,11 +97,9 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
 
     # Two further annotators meet the disputed pair before anything else, and settle it: 0 2 3 4 -> 2.5 -> 3.
     for name, grade in ((ANNOTATORS[2], 2), (ANNOTATORS[3], 3)):
-        further = enter(name)
-        expect(further.get_by_test_id("query")).to_have_text(query)
-        assert press(further, grade) == disputed
-        saved(further)
-        leave(further, server)
+        further = exchange.desk(project, person_of(project, name), now=time.time()).items[0]
+        assert (further.pair, further.query) == (disputed, query)
+        grade_all(project, name, {further.pair: grade}, now=time.time())
     lead.reload()
     expect(lead.get_by_text("No pairs in this list.")).to_be_visible()
 

@@ -28,7 +28,7 @@ from backend.campaign.setup.serving.shared_state import begin_attempt
 from nginx import running
 from postgres import ENGINES, Cluster
 from support import free_port
-from visitor import PASSWORD, Visitor
+from visitor import PASSWORD, Visitor, ask
 
 pytestmark = pytest.mark.long
 
@@ -75,7 +75,7 @@ def test_a_session_begun_at_one_holds_at_both_and_ends_at_both(one: str, other: 
     kept = httpx.Cookies(ana.client.cookies)
     ana.sign_out(other)
     for at in (one, other):
-        refused = httpx.post(f"{at}/desk/exchange", json={}, headers={"X-ReelRank": "1"}, cookies=kept)
+        refused = ask("POST", f"{at}/desk/exchange", json={}, headers={"X-ReelRank": "1"}, cookies=kept)
         assert refused.status_code == 401
 
 
@@ -231,7 +231,7 @@ def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
         assert page.response.headers["X-Upstream"] == home
     # Over https the cookie has a prefix.
     homes = set()
-    with httpx.Client() as client:
+    with httpx.Client(verify=False) as client:
         for token in (secrets.token_urlsafe(32) for _ in range(32)):
             cookies_sent = (
                 f"a=1; __Host-reelrank_session={token}",

@@ -12,6 +12,7 @@ from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import open_project
+from hands import page_is_done
 
 pytestmark = pytest.mark.browser
 JUDGED = True
@@ -93,6 +94,7 @@ def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
     _rows(page).nth(0).click()
     expect(page.get_by_text(f"1 of {len(lists['In progress'])} queries")).to_be_visible()
     expect(page.get_by_role("heading", name=lists["In progress"][0], exact=True)).to_be_visible()
+    page_is_done(page)
     page.keyboard.press("n")
     expect(page.get_by_role("heading", name=lists["In progress"][1], exact=True)).to_be_visible()
     assert "show=work" in page.url
@@ -137,12 +139,15 @@ def test_a_query_shows_its_candidates_frame_by_frame_and_opens_them(
     expect(dialog.locator(".st-key-query-pair")).to_contain_text(pairs[2].caption)
     expect(dialog.locator("video")).to_have_js_property("paused", False)
     expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}&pair=3")
+    page_is_done(page)  # keys do nothing while a page is drawn anew
     page.keyboard.press("n")  # while a candidate is open, keys go from one to the next
     expect(dialog.locator(".st-key-query-pair")).to_contain_text(pairs[3].caption)
     expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}&pair=4")
+    page_is_done(page)
     page.keyboard.press("p")
     expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}&pair=3")
     expect(dialog.locator(".st-key-query-pair")).to_contain_text(pairs[2].caption)
+    page_is_done(page)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}")
@@ -155,9 +160,11 @@ def _rows(page: Page) -> Locator:
 def _lists(page: Page, texts: list[str]) -> None:
     expect(_rows(page).locator("td:first-child")).to_have_text(texts[:PER_PAGE])
     assert "query=" not in page.url
+    page_is_done(page)  # keys do nothing while a page is drawn anew
 
 
 def _speaks_of(page: Page, query: int, texts: dict[int, str]) -> None:
     expect(page.get_by_role("heading", name=texts[query], exact=True)).to_be_visible()
     expect(page.get_by_text(f"{list(texts).index(query) + 1} of {len(texts)} queries")).to_be_visible()
     expect(page).to_have_url(re.compile(rf"[?&]query={query}$"))
+    page_is_done(page)

@@ -25,7 +25,7 @@ from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person
 from backend.campaign.setup.project.folder import Project, open_project
 from support import free_port
-from visitor import PASSWORD, Visitor
+from visitor import PASSWORD, Visitor, ask
 
 pytestmark = pytest.mark.long
 
@@ -92,8 +92,8 @@ def page_of(server: AppServer, visitor: Visitor) -> ClientConnection:
 
 
 def test_programs_that_look_after_it_are_answered_signed_out(server: AppServer) -> None:
-    assert httpx.get(f"{server.url}/healthz").text == "ok\n"
-    assert httpx.get(f"{server.url}/readyz").text == "ready\n"
+    assert ask("GET", f"{server.url}/healthz").text == "ok\n"
+    assert ask("GET", f"{server.url}/readyz").text == "ready\n"
 
 
 def test_its_log_is_of_objects_and_holds_no_secret(server: AppServer, project: Project, ana: Visitor) -> None:
@@ -137,7 +137,7 @@ def test_prometheus_is_told_at_an_address_of_its_own(server: AppServer, metrics:
     assert after['reelrank_clip_queue{cutter="clips",order="urgent"}'] == 0
     assert after["reelrank_transactions_overtaken"] == 0
     assert ana.client.get(f"{server.url}/metrics").status_code == 404
-    assert httpx.get(f"{server.url}/metrics").status_code in (303, 404)
+    assert ask("GET", f"{server.url}/metrics").status_code in (303, 404)
 
 
 def test_asked_to_stop_it_finishes_what_is_under_way_and_leaves_nothing(
@@ -175,7 +175,7 @@ def test_asked_to_stop_it_finishes_what_is_under_way_and_leaves_nothing(
     assert ended == 0, server.log.read_text()
     assert [line for line in said(server) if "did not end by itself" in line["message"]] == []
     with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{server.url}/healthz")
+        ask("GET", f"{server.url}/healthz")
     (kept,) = project.store.db.execute("SELECT count(*) FROM judgement WHERE event_key = 'under-way'").fetchone()
     assert kept == 1
     assert [line for line in said(server) if line["level"] in ("error", "critical")] == []

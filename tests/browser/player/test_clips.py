@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from axe import passes_axe
 from backend.media.cut import cut
 from backend.media.jobs import ClipForm, Profile
-from hands import pair_on_show, player, press, saved
+from hands import network_is_back, pair_on_show, player, press, saved, time_passes
 from player_harness import FakeDesk, make_clip, serving
 from support import free_port
 
@@ -62,13 +62,14 @@ class TestClips:
             with page.expect_request("**/desk/exchange"):
                 pass
         desk.answer_with = 200
+        network_is_back(page)
         pair_on_show(page)
         expect(player(page)).to_have_attribute("data-pair", "p001")
         assert desk.reports == []
 
     @pytest.mark.long
     def test_webm_clips_play_and_a_full_disk_is_waited_for(
-        self, desk: FakeDesk, clips: list[Path], open_page: Open, tmp_path: Path
+        self, desk: FakeDesk, clips: list[Path], context: BrowserContext, open_page: Open, tmp_path: Path
     ) -> None:
         """Nothing is wrong with a clip that the disk has no room for: its pair stays, and is not reported."""
         desk.clips = [tmp_path / f"{path.stem}.webm" for path in clips]
@@ -85,12 +86,13 @@ class TestClips:
         press(page, "4")
         expect(player(page)).to_have_attribute("data-pair", "p002")
         expect(page.get_by_role("alert")).to_contain_text("The server's disk is full.")
+        page.clock.install()
         for status in (507, 429):
             desk.not_now = status
             with page.expect_response(lambda answer: "p002" in answer.url and answer.status == desk.not_now):
                 pass  # it asks again by itself
         desk.no_room = set()
-        expect(page.get_by_role("alert")).to_be_hidden()
+        time_passes(page, 8, page.get_by_role("alert").is_hidden)
         pair_on_show(page)
         press(page, "3")
         saved(page)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from hands import pair_on_show, player, press, saved
+from hands import network_is_back, pair_on_show, player, press, saved, time_passes
 from player_harness import PERSON, FakeDesk
 
 pytestmark = pytest.mark.browser
@@ -62,8 +62,10 @@ class TestNothingIsLost:
         press(page, "1")
         expect(page.get_by_role("alert")).to_be_hidden()  # told once
         desk.says = "Another program has the database."
+        network_is_back(page)
         expect(page.get_by_role("alert")).to_contain_text("Another program has the database.")
         desk.answer_with = 200
+        network_is_back(page)
         saved(page)
         expect(page.get_by_role("alert")).to_be_hidden()
         assert desk.grades() == {"p001": 3, "p002": 1}
@@ -191,7 +193,8 @@ class TestBadDays:
         context.set_offline(True)
         for key in "43":
             press(page, key)
-        page.clock.run_for(300_000)
+        for _ in range(20):  # tries, which are 15 s apart at last
+            page.clock.fast_forward(15_000)
         expect(page.get_by_test_id("saving")).to_have_text("offline: 2 grades kept")
         expect(player(page)).to_have_attribute("data-pair", "p003")
         pair_on_show(page)  # the clips ahead are there already, and work goes on
@@ -199,8 +202,10 @@ class TestBadDays:
         expect(page.get_by_test_id("saving")).to_have_text("offline: 3 grades kept")
         desk.lose_answers = 1
         context.set_offline(False)
-        page.clock.run_for(16_000)  # the longest wait between two tries
-        saved(page)
+        saving = page.get_by_test_id("saving")
+        time_passes(
+            page, 18, lambda: saving.get_attribute("data-unsaved") == "0"
+        )  # the longest pause between two tries
         assert desk.grades() == {"p001": 4, "p002": 3, "p003": 2}
         assert len(desk.stored) == 3
         assert desk.reports == []
