@@ -220,11 +220,16 @@ _MINE_TO_TAKE = """
   AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)"""
 
 
-# Batches in which two others hold first-round seats. Few seats are held at any time, so this is small.
+_HELD_BY_OTHERS = f"l.lease_until >= :now AND l.seat_no <= {max(FIRST_ROUND_SEATS)} AND l.annotator_id <> :me"
+# Batches in which two others hold first-round seats. It reads all seats that anybody holds.
 _CROWDED = f"""
-  SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
-  WHERE l.lease_until >= :now AND l.seat_no <= {max(FIRST_ROUND_SEATS)} AND l.annotator_id <> :me
+  SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id) WHERE {_HELD_BY_OTHERS}
   GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
+"""
+# The same of one batch, from its pairs: with a hundred people at work, all held seats are too many for every grade.
+_IS_CROWDED = f"""
+  (SELECT count(DISTINCT l.annotator_id) FROM pair AS h CROSS JOIN seat AS l USING (pair_id)
+   WHERE h.batch_id = :batch AND {_HELD_BY_OTHERS}) >= 2
 """
 
 
@@ -232,7 +237,7 @@ _CROWDED = f"""
 _SEATS_TO_TAKE = f"""
   SELECT there.pair_id, there.seat_no FROM (
     SELECT p.pair_id, (SELECT min(s.seat_no) FROM seat s WHERE s.pair_id = p.pair_id AND {FREE}
-      AND (s.seat_no >= :second OR NOT (:politely AND :batch IN ({_CROWDED})))) AS seat_no
+      AND (s.seat_no >= :second OR NOT (:politely AND {_IS_CROWDED}))) AS seat_no
     FROM pair p WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}{{within}}) AS there
   WHERE there.seat_no IS NOT NULL
 """
