@@ -306,21 +306,24 @@ def next_batch(
     """Return the batch (group of a query's pairs) from which this annotator takes pairs next; None if there is none.
 
     The result is (batch, `politely`), for the function `claimable`. If `politely` is True, the first and second grades
-    in a batch are left to two others who are already grading there. It is False if no batch has two others, or if there
-    would be nothing else to take.
+    in a batch are left to two others who are already grading there. It is False if there would be nothing else to take.
 
     Batches with a pair that needs only its last grade come first, then batches in the order in which queries are
     graded. Only batches with a pair for this annotator count.
     """
-    anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.
     only = query_condition(assignment, "q")
     inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
     gold = db.conn.execute(GOLD_NEXT_BATCH, {"me": me}).fetchone()
-    for politely in (True, False) if anybody else (False,):
+    for politely in (True, False):
+        if not politely and not db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]:
+            return None
         row = db.conn.execute(
             "SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
             f"WHERE {inside if only else 'TRUE'} "
+            # Most crowded batches have nothing but first-round seats, and there are many where many people work.
+            f"AND (NOT (:politely AND a.batch_id IN ({_CROWDED})) OR EXISTS (SELECT 1 FROM pair p CROSS JOIN seat s "
+            f"  USING (pair_id) WHERE p.batch_id = a.batch_id AND s.seat_no >= :second AND {FREE})) "
             "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
             f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
             f"  AND {FREE} AND {_MINE_TO_TAKE}) "
