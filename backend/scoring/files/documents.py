@@ -23,6 +23,7 @@ from backend.scoring.files.words import (
     VIDEO,
     Kind,
     Names,
+    are_tasks,
     durations_in,
     first_doubled,
     is_tvr_release,
@@ -67,7 +68,7 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None, tas
         query = pick(QUERY, document)
         if query and not isinstance(document[query], (list, dict)):
             document = [document]
-        elif any(key in document for key in (*TASKS, TASK_VIDEOS)):
+        elif are_tasks(document):
             document, videos = _task(document, file, videos, task)
         else:
             groups = mapping_groups(document, file)

@@ -28,6 +28,7 @@ from backend.scoring.files.words import (
     TRUTH,
     Kind,
     NameVideo,
+    are_tasks,
     durations_in,
     name_only,
     pick,
@@ -219,7 +220,7 @@ def _task(content: bytes, requested: str | None) -> tuple[bytes, Mapping[int, st
     """
     parts = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     task = pick((requested,) if requested else TASKS, parts)
-    if task is None or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
+    if task is None or not are_tasks(parts) or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
         raise Doubt
     indices = json.loads(bytes(parts[TASK_VIDEOS]), object_pairs_hook=list)
     names = {index: nfc(name) for name, index in indices if type(index) is int}

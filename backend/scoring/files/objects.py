@@ -42,10 +42,10 @@ from backend.scoring.files.words import (
     RANK,
     RUN,
     TASK_OF_VIDEOS,
-    TASK_VIDEOS,
     TASKS,
     TRUTH,
     Kind,
+    are_tasks,
     names_in,
     pick,
     resolver,
@@ -160,7 +160,8 @@ def tasks_from(given: object, name: str = "run", videos: Videos | None = None, t
         return of_tasks({task: run_file(given.data, given.file, videos, truth, task=task) for task in known})
     if isinstance(given, (str, os.PathLike)):
         return read_tasks(Path(given), videos, truth)
-    if isinstance(given, Mapping) and (tasks := [task for task in (*TASKS, TASK_OF_VIDEOS) if task in given]):
+    if isinstance(given, Mapping) and are_tasks(given):
+        tasks = [task for task in (*TASKS, TASK_OF_VIDEOS) if task in given]
         return of_tasks({task: parse_run(given, name, videos, task) for task in tasks})
     return of_tasks({TASKS[0]: run_from(given, name, videos, truth)})
 
@@ -188,7 +189,7 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
         return published.read(msgspec.json.encode(given), name, truth)
     if holds_answers(given):
         return answers_run(given, name, truth, videos)
-    if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
+    if isinstance(given, Mapping) and not _is_entry(given) and not are_tasks(given):
         return parse_run_mapping(given, name, name_video)
     if isinstance(given, (list, tuple, Mapping)):
         return parse_run(given if isinstance(given, Mapping) else list(given), name, videos)

@@ -267,6 +267,17 @@ def pick(words: Sequence[str], keys: Collection[str]) -> str | None:
     return next((word for word in words if word in keys), None)
 
 
+def are_tasks(keys: Collection[str]) -> bool:
+    """Return whether these are the keys of TVR's own prediction files: tasks and the names of videos, nothing else.
+
+    A run whose queries have the same names as tasks is no such file, as long as one of its queries has not.
+
+    >>> are_tasks({"VCMR", "VR", "video2idx"}), are_tasks({"VCMR", "7"}), are_tasks({"7"}), are_tasks(())
+    (True, False, False, False)
+    """
+    return bool(keys) and {*keys} <= {*TASKS, TASK_OF_VIDEOS, TASK_VIDEOS}
+
+
 def names_in(keys: Collection[str], kind: Kind) -> Names:
     """Return the names of an object's fields, given its keys; missing fields get their default names.
 
