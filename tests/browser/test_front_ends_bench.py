@@ -72,7 +72,7 @@ def test_fifty_people(serve: Callable[[Path], AppServer], cluster: Cluster, tmp_
             [
                 str(len(taken)),
                 spread(taken),
-                f"{cpu / len(taken) * 1e3:.0f} ms",
+                f"{cpu / len(taken) * 1e3:.1f} ms",
                 f"{sum(one['refused'] for one in seen)} / {sum(one['ran_dry'] for one in seen)}",
                 f"{len(errors)} {errors[:2] or ''}".strip(),
                 f"{load:.1f}",

@@ -203,7 +203,7 @@ def test_bfloat16_gives_nearly_the_same_losses(tmp_path: Path, name: str) -> Non
         assert found[1][key] == pytest.approx(found[0][key], rel=1e-2, abs=1e-2)
 
 
-@pytest.mark.long
+@pytest.mark.rare
 @pytest.mark.parametrize("name", ["late", "mmn", "cet"])  # a minute each
 def test_compiling_gives_nearly_the_same_losses(tmp_path: Path, name: str) -> None:
     if shutil.which("g++") is None and shutil.which("clang++") is None:
