@@ -1,7 +1,7 @@
 """The lock under which `reelrank migrate` replaces the tables of a PostgreSQL database.
 
-While this lock is held, a process of the older ReelRank gets `BeingUpgraded` instead of a connection; afterwards too.
-Its front ends answer 503 with that message, and browsers keep what people give and send it again.
+While this lock is held and after the upgrade, a process that runs the older ReelRank gets no connection but the error
+`BeingUpgraded`. Its front ends answer 503 with that message, and browsers keep what people give and send it again.
 """
 
 from psycopg import sql

@@ -41,15 +41,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A campaign on its first day, and the sessions of its people."""
     folder = tmp_path_factory.mktemp("flooded") / "project"
     project = campaign.open_project(folder, 4_000)
-    now = time.time()
-    names = [f"person {n}" for n in range(AT_ONCE + 1)]
+    tokens = sessions_of_people(project, AT_ONCE + 1)
+    project.store.close()
+    return folder, tokens
+
+
+def sessions_of_people(project: Project, count: int) -> list[str]:
+    """Add annotators who may begin at once, with all clips there; return a session of each."""
+    now, names = time.time(), [f"person {n}" for n in range(count)]
     for name in names:
         add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=now)
     have_read(project)
     have_clips(project)
-    tokens = [sign_in(project, name, PASSWORD, now=now) for name in names]
-    project.store.close()
-    return folder, tokens
+    return [sign_in(project, name, PASSWORD, now=now) for name in names]
 
 
 def have_clips(project: Project) -> None:

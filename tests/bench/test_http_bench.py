@@ -6,7 +6,6 @@ A server as people start it; people, server processes and PostgreSQL share the m
 import os
 import shutil
 import statistics
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +13,6 @@ import psycopg
 import pytest
 
 from backend.campaign.doctor.database import move
-from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project import settings_file
 from backend.campaign.setup.project.folder import open_project
 from bench import campaign
@@ -24,11 +20,10 @@ from bench.crowd import over_assigned
 from bench.http_crowd import At, Crowd
 from bench.tables import sized, table
 from bench.test_engines_bench import reached
-from bench.test_hostile_bench import PASSWORD, have_clips
+from bench.test_hostile_bench import sessions_of_people
 from bench.test_load import milliseconds, p95
 from browser.app_server import AppServer
 from postgres import Cluster
-from support import have_read
 
 pytestmark = pytest.mark.bench
 
@@ -40,7 +35,7 @@ PAIRS = sized((6_000,), (6_000, campaign.PAIRS))
 
 
 class Setting(NamedTuple):
-    """How one column is measured."""
+    """How one row is measured."""
 
     engine: str
     processes: int
@@ -85,19 +80,6 @@ def cpu_s(first: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def sessions_of_people(folder: Path) -> list[str]:
-    """Add people to a project, and sign them in."""
-    project, now = open_project(folder), time.time()
-    names = [f"person {n}" for n in range(PEOPLE)]
-    for name in names:
-        add_person_with_password(project, OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=now)
-    have_read(project)
-    have_clips(project)
-    tokens = [sign_in(project, name, PASSWORD, now=now) for name in names]
-    project.store.close()
-    return tokens
-
-
 def measured(folder: Path, tokens: list[str], setting: Setting, database: int) -> Measured:
     """Serve a project, and let people work."""
     server = AppServer(folder, folder / "log", options=["--processes", str(setting.processes)])
@@ -117,8 +99,8 @@ def measured(folder: Path, tokens: list[str], setting: Setting, database: int) -
 @pytest.mark.parametrize("pairs", PAIRS)
 def test_people_over_http(cluster: Cluster, tmp_path: Path, pairs: int) -> None:
     made = campaign.open_project(tmp_path / "made", pairs)
+    tokens = sessions_of_people(made, PEOPLE)
     made.store.close()
-    tokens = sessions_of_people(made.folder)
     moved = Path(shutil.copytree(made.folder, tmp_path / "moved", symlinks=True))
     database = cluster.new()
     move(moved, cluster.address(database), now=campaign.STARTED)

@@ -46,7 +46,7 @@ def main(address: str) -> None:
     # Each server would search all installed packages for components anew: half of what its start costs.
     manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
     manifest_scanner.scan_component_manifests()
-    # An attacker of tests is refused hundreds of times; that refusals are delayed is shown in test_bodies.py.
+    # Tests of attacks get hundreds of refusals, which a server delays. Only test_bodies.py needs the delay.
     request_limits.REFUSALS_A_SECOND = 1000.0
     # Other tests keep the cores busy: a job that gave way to them would not even begin for a minute.
     begin = processes.alone

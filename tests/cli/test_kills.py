@@ -218,7 +218,10 @@ def test_a_killed_command_that_is_run_again_ends_as_if_nobody_had_killed_it(
     last = ""
 
     def fresh(place: Path) -> str:
-        """Copy the start; return the arguments there. The database of the time before is dropped."""
+        """Copy the project from before the command, and return the command's arguments there.
+
+        The database of the copy made before is dropped.
+        """
         nonlocal last
         shutil.copytree(start, place)
         if cluster is None:

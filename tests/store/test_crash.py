@@ -30,7 +30,8 @@ from postgres import Cluster
 
 pytestmark = pytest.mark.long
 KILLS, USUAL_KILLS, FEWER_KILLS = 200, 60, 8
-"""`make test-all` kills USUAL_KILLS times, `make test-long` KILLS times; only `make bench` does so on PostgreSQL."""
+"""How many front ends are killed: on SQLite KILLS in `make test-long` and USUAL_KILLS in `make test-all`; on PostgreSQL
+FEWER_KILLS in both, and KILLS in `make bench`."""
 
 
 @pytest.fixture

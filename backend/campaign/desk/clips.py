@@ -67,10 +67,8 @@ def desk_clips(
     db = project.store.db
     held: dict[PairKey, PairRow] = {}
     if isinstance(person, Annotator):
-        paused, ungraded = (
-            assignments.pause_select(person.annotator_id),
-            judgements.ungraded_select(person.annotator_id),
-        )
+        paused = assignments.pause_select(person.annotator_id)
+        ungraded = judgements.ungraded_select(person.annotator_id)
         fetch(db, paused, ungraded)
         held = {} if paused.result else {row.pair_key: row for row in ungraded.result}
     rows: list[tuple[PairKey, PairRow]] = []

@@ -226,7 +226,7 @@ _CROWDED = f"""
   SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id) WHERE {_HELD_BY_OTHERS}
   GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
 """
-# The same of one batch, from its pairs: with a hundred people at work, all held seats are too many for every grade.
+# Whether two others hold first-round seats in one batch. Every grade asks this, so it reads only the batch's seats.
 _IS_CROWDED = f"""
   (SELECT count(DISTINCT l.annotator_id) FROM pair AS h CROSS JOIN seat AS l USING (pair_id)
    WHERE h.batch_id = :batch AND {_HELD_BY_OTHERS}) >= 2
