@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import wraps
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -320,12 +321,14 @@ class _Part:
         person: the sender.
         events: the number of events (actions such as grades).
         of_many: whether it is a part of a longer request.
+        rank: how the sender's recent usage ranks; it stays so while this waits, as each sender has one part at a time.
         begins: set when handling may start.
     """
 
     person: AnnotatorId
     events: int
     of_many: bool
+    rank: float
     begins: anyio.Event = field(default_factory=anyio.Event)
 
 
@@ -384,7 +387,7 @@ class Turns:
             events: the number of events in this part.
             of_many: whether it is a part of a request with more than `FEW_EVENTS`.
         """
-        part = _Part(person, events, of_many)
+        part = _Part(person, events, of_many, self._lately.rank(person))
         self._waiting.append(part)
         self._begin()
         try:
@@ -419,7 +422,7 @@ class Turns:
         many = [part for part in self._waiting if part.of_many and self._many_of in (None, part.person)]
         if many and not self._rests and (not among or self._let_past >= MANY_AFTER):
             among = [] if self._at_work else many  # it runs alone, so nobody starts before it
-        return min(among, key=lambda part: self._lately.of(part.person), default=None)  # of equals, the earliest
+        return min(among, key=attrgetter("rank"), default=None)  # of equals, the earliest
 
     def _count(self, person: AnnotatorId, events: int) -> None:
         requests, now = self._handed_in[person], self._clock()

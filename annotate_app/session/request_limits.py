@@ -318,8 +318,8 @@ class RecentUse:
     >>> usage.add(AnnotatorId(1), 8)
     >>> now[0] = 20.0
     >>> usage.add(AnnotatorId(1), 1)
-    >>> usage.of(AnnotatorId(1)), usage.of(AnnotatorId(2))
-    (3.0, 0.0)
+    >>> usage.of(AnnotatorId(1)), usage.of(AnnotatorId(2)), usage.rank(AnnotatorId(1)) > usage.rank(AnnotatorId(2))
+    (3.0, 0.0, True)
     """
 
     def __init__(self, half_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -332,6 +332,11 @@ class RecentUse:
         """Return a user's recent usage: the sum of their amounts, each halved for every `half_s` seconds of its age."""
         left, at = self._sums.get(person, (0.0, 0.0))
         return left * math.pow(0.5, (self._clock() - at) / self._half_s)
+
+    def rank(self, person: AnnotatorId) -> float:
+        """Return a number by which users sort as by their recent usage, now and at any later time."""
+        left, at = self._sums.get(person, (0.0, 0.0))
+        return math.log2(left) + at / self._half_s if left else -math.inf
 
     def add(self, person: AnnotatorId, amount: float) -> None:
         """Add an amount to a user's usage."""

@@ -359,7 +359,7 @@ class ScriptTurns:
             if self._free > 0:
                 self._free -= 1
                 return
-            entry = (self._ran.of(user), next(self._numbers), threading.Event())
+            entry = (self._ran.rank(user), next(self._numbers), threading.Event())
             heapq.heappush(self._waiting, entry)
         if not entry[2].wait(LONGEST_WAIT_S):
             with self._lock:

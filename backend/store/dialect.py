@@ -310,10 +310,11 @@ def configure(raw: Raw) -> None:
     raw.adapters.register_loader("json", TextLoader)  # callers decode JSON themselves, as with SQLite
     zone = os.environ.get("TZ") or _zone()
     # Without JIT: as long as the planner has no statistics, compiling a statement of 1 ms can take a second. With plans
-    # that hold for all values: it takes longer to plan what each key press asks than to run it.
+    # that hold for all values: it takes longer to plan what each key press asks than to run it. Without plans that read
+    # whole tables: those made while a table was empty would last until the server has statistics.
     raw.execute(
         "SELECT set_config('TimeZone', %s, false), set_config('jit', 'off', false), "
-        "set_config('plan_cache_mode', 'force_generic_plan', false)",
+        "set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false)",
         [zone],
     )
 

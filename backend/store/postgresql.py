@@ -31,8 +31,8 @@ from backend.store.engine import Cursor, Database, Lock, Parameters, Select, Ser
 
 WRITER = 0x5265656C
 """The key of the advisory lock that every writer takes."""
-CONNECTIONS = 20
-"""The most connections of one process; further threads wait for a free one."""
+CONNECTIONS = 8
+"""The most connections of one process; further threads wait for a free one. Each has plans and caches of its own."""
 WAIT_S = 30.0
 GONE_S = 2.0
 """Seconds for which the server may still count closed connections."""
@@ -42,11 +42,12 @@ OTHERS = """
 """
 RETRY_S = 1.0
 """For how many seconds at most a pool keeps trying to connect before it gives up (see `_again`)."""
-# What leads and commands ask may need another plan for other values; see `configure` for all else.
-BEGIN = "BEGIN; SET LOCAL plan_cache_mode = auto"
+# What leads and commands ask may need another plan for other values, or whole tables; see `configure` for all else.
+_PLANS = "SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on"
+BEGIN = f"BEGIN; {_PLANS}"
 BEGIN_WRITING = f"{BEGIN}; SELECT pg_advisory_xact_lock({WRITER})"
 # Writers stay at read committed: a snapshot from before the lock would miss what the previous writer wrote.
-BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = auto"
+BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
 Answer = TypeVar("Answer")
 LEVEL = "SELECT name FROM _sqlite_migrations ORDER BY id"
 

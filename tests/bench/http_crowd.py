@@ -106,6 +106,7 @@ async def _work(told: Connection, port: int, tokens: Sequence[str], lasts_s: flo
                     continue
                 pair = found.desk.items[0].pair
                 grade = {"pair": pair, "grade": likely_grade(pair, chance), "key": f"{n}-{given}", "active_ms": 3000}
+                grade["elapsed_ms"] = 3000
                 body, begun = msgspec.json.encode({"grades": [grade]}), time.perf_counter()
                 found, given = await ask(body), given + 1
                 if counts.is_set() and not over.is_set():

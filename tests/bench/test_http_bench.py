@@ -4,19 +4,25 @@ A server as people start it; people, server processes and PostgreSQL share the m
 """
 
 import os
+import random
 import shutil
 import statistics
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import psycopg
 import pytest
 
+from backend.campaign.desk import exchange
 from backend.campaign.doctor.database import move
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project import settings_file
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project, open_project
 from bench import campaign
-from bench.crowd import over_assigned
+from bench.crowd import grade_and_next, likely_grade, over_assigned
 from bench.http_crowd import At, Crowd
 from bench.tables import sized, table
 from bench.test_engines_bench import reached
@@ -28,6 +34,8 @@ from postgres import Cluster
 pytestmark = pytest.mark.bench
 
 PEOPLE = 100
+GRADED = 10
+"""Pairs that everybody graded before."""
 LASTS_S = sized(5.0, 30.0)
 ADDED_MS = sized((0.0, 2.0), (0.0, 0.5, 2.0))
 """Milliseconds that are added to each round trip to PostgreSQL."""
@@ -96,10 +104,23 @@ def measured(folder: Path, tokens: list[str], setting: Setting, database: int) -
     return Measured(crowd, after[0] - before[0], after[1] - before[1], over_assigned(open_project(folder)))
 
 
+def begin(project: Project) -> None:
+    """Let everybody grade some pairs, so that a server has the statistics of a campaign under way."""
+    chance, now = random.Random(3), time.time()
+    people = (one.person for one in list_people(project, OPERATOR))
+    for person in (one for one in people if one.name.startswith("person ")):
+        desk = exchange.desk(project, person, now=now)
+        for n in range(GRADED):
+            key = desk.items[0].pair
+            event = GradeEvent(key, likely_grade(key, chance), f"{person.name} {n}", 3000, 3000)
+            _, desk = grade_and_next(project, person, event, now)
+
+
 @pytest.mark.parametrize("pairs", PAIRS)
 def test_people_over_http(cluster: Cluster, tmp_path: Path, pairs: int) -> None:
     made = campaign.open_project(tmp_path / "made", pairs)
     tokens = sessions_of_people(made, PEOPLE)
+    begin(made)
     made.store.close()
     moved = Path(shutil.copytree(made.folder, tmp_path / "moved", symlinks=True))
     database = cluster.new()

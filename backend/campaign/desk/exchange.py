@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from backend.campaign.judging import filling, queue
-from backend.campaign.judging.grades import GradeLook, LastGrade, recent_items, record_grade
+from backend.campaign.judging.grades import GradeLook, recent_items, record_grade
 from backend.campaign.judging.locks import locks
 from backend.campaign.judging.model import (
     CORRECTION_S,
@@ -83,7 +83,12 @@ def exchange(
         look(store, *looked.selects)
     receipts = _take_grades(project, person, grades, now=now, looked=looked)
     receipts += _take_skips(project, person, skipped, now=now)
-    fresh_desk = _desk(project, person, now=now, shown=shown, looked=looked, also=[holder])
+    fresh_desk = None
+    is_saved = len(receipts) == 1 and receipts[0].status is ReceiptStatus.SAVED
+    if isinstance(person, Annotator) and looked is not None and grades and is_saved:
+        fresh_desk = _desk_as_it_is(project, person, grades[0], looked, now=now, shown=shown, also=[holder])
+    if fresh_desk is None:
+        fresh_desk = _desk(project, person, now=now, shown=shown, looked=looked, also=[holder])
     if takes and window and holder.result != window:
         with writing(store) as db:
             assignments.take_desk(db, person.annotator_id, window, at=now)
@@ -212,7 +217,9 @@ class _Look:
         self.exam = assignments.exam_select()
         self.place = filling.Place(person.annotator_id)
         self.gold = project_rows.gold_select()
-        self.grade = GradeLook(person.annotator_id, first.pair) if first is not None else None
+        self.grade = None
+        if first is not None:
+            self.grade = GradeLook(person.annotator_id, first.pair, self.place.assignment)
 
     @property
     def selects(self) -> tuple[Select[Any], ...]:
@@ -281,21 +288,63 @@ def _desk(
         look(store, *also)
         return exam.key_desk(store, person)
     filled = _fill(project, person, now=now, shown=shown, looked=looked)
-    replies = judgements.unread_select(person.annotator_id, final_before=now - CORRECTION_S)
     if isinstance(filled, Desk):
+        replies = judgements.unread_select(person.annotator_id, final_before=now - CORRECTION_S)
         look(store, replies, *also)
         return replace(filled, replies=replies.result)
-    view = filling.DeskView(person, filled, now=now)
-    last, settings = None, project_rows.gold_select()
-    if filled.last is not None:
-        last = LastGrade(person, *filled.last, progress=view.whole_progress, now=now)
-    look(store, *view.selects, *(last.selects if last else ()), settings, replies, *also)
-    fresh_desk = view.desk(store)
-    if settings.result.on:
-        fresh_desk = gold.follow(store, person, fresh_desk, settings.result, now=now)
-    if last is not None and fresh_desk.state is not DeskState.PAUSED:
-        fresh_desk = replace(fresh_desk, previous=last.item)
-    return replace(fresh_desk, replies=replies.result)
+    view = _View(person, filled, now=now)
+    look(store, *view.selects, *also)
+    return view.desk(store, person, now=now)
+
+
+def _desk_as_it_is(
+    project: Project,
+    person: Annotator,
+    graded: GradeEvent,
+    looked: _Look,
+    *,
+    now: float,
+    shown: PairKey | None,
+    also: Sequence[Select[Any]],
+) -> Desk[ExamDesk] | None:
+    """Return what the page shows after a grade was stored; None if the desk has to be filled (see `_desk`).
+
+    So most grades need one transaction. What was read before the grade is read again with the desk, because it may have
+    changed since.
+    """
+    me, pair = person.annotator_id, looked.grade.pair.result if looked.grade else None
+    place, assignment = looked.place.batches.result, looked.place.assignment.result
+    if pair is None or looked.exam.result or place.pairs <= filling.FEWEST:
+        return None
+    last = pair, graded.grade
+    view = _View(person, filling.Filled(0, place.held, assignment, last), just_graded=True, now=now)
+    gate, given = assignments.gate_select(me), assignments.assignment_select(me)
+    newest = judgements.last_graded_select(me)
+    look(project.store, gate, given, newest, *view.selects, *also)
+    is_barred = gate.result.exam or _obstacle(gate.result) is not None
+    has_changed = given.result != assignment or newest.result != last
+    if is_barred or has_changed or view.pairs.needs_filling(shown, project.lease_s):
+        return None
+    return view.desk(project.store, person, now=now)
+
+
+class _View:
+    """What the page shows of an annotator's pairs, with replies of leads to their notes."""
+
+    def __init__(self, person: Annotator, filled: filling.Filled, *, just_graded: bool = False, now: float) -> None:
+        self.pairs = filling.DeskView(person, filled, just_graded=just_graded, now=now)
+        self.settings = project_rows.gold_select()
+        self._replies = judgements.unread_select(person.annotator_id, final_before=now - CORRECTION_S)
+
+    @property
+    def selects(self) -> tuple[Select[Any], ...]:
+        return *self.pairs.selects, self.settings, self._replies
+
+    def desk(self, store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk]:
+        fresh_desk: Desk[ExamDesk] = self.pairs.desk(store)
+        if self.settings.result.on:
+            fresh_desk = gold.follow(store, person, fresh_desk, self.settings.result, now=now)
+        return replace(fresh_desk, replies=self._replies.result)
 
 
 def _fill(
@@ -360,7 +409,13 @@ def _before_work(
 
     They may not during a pause, with a guideline to read, or with an exam to take.
     """
-    if gate.paused or to_read(gate.seen, gate.version, tutorial=gate.tutorial) is not None:
-        state = DeskState.PAUSED if gate.paused else DeskState.GUIDELINE
+    if (state := _obstacle(gate)) is not None:
         return Desk(state, (), None, *judgements.counts(db, annotator.annotator_id, now))
     return exam.desk(project.store, annotator, now=now) if gate.exam else None
+
+
+def _obstacle(gate: assignments.DeskGate) -> DeskState | None:
+    """Return the state of the desk of an annotator who may not grade pairs now, exams apart; None if they may."""
+    if gate.paused:
+        return DeskState.PAUSED
+    return None if to_read(gate.seen, gate.version, tutorial=gate.tutorial) is None else DeskState.GUIDELINE

@@ -11,10 +11,11 @@ else, they also get gold questions (hidden pairs with known grades).
 to a database server, and so is what it reads afterwards.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from backend.campaign.judging.grades import LastGrade
 from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
 from backend.campaign.judging.queue import give_back
 from backend.campaign.judging.rows import assignments, judgements, pair_status, seats
@@ -23,33 +24,40 @@ from backend.campaign.judging.rules import renewal_slack_s
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Annotator
 from backend.campaign.selection.queries import rows as query_rows
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, keyed_digest
-from backend.store.connection import Database, Select, Store, reading
+from backend.store.connection import Database, Select, Store, fetch_one, reading
 
 QUEUE_LENGTH = 7
-"""Pairs on a desk: the one on screen and the next six, whose clips the browser loads ahead."""
+"""Pairs on a desk that was just filled: the one on screen and the next six, whose clips the browser loads ahead."""
+FEWEST = 5
+"""A desk with fewer pairs is filled again. So most grades need one transaction, and four clips are loaded ahead."""
 
 
-def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -> list[PairId]:
-    """Sort the pairs of a batch in a fixed order for one annotator, which does not depend on similarity.
+def choose(pairs: Sequence[tuple[PairId, int]], most: int, me: AnnotatorId, secret: bytes) -> list[PairId]:
+    """Choose at most `most` pairs of a batch for one annotator, in the order in which they get them.
 
-    Nobody can compute the order without the campaign's secret. Pairs whose first two grades disagree (lowest free seat
-    above 2) come first.
+    Pairs whose first two grades disagree (lowest free seat above 2) are chosen first. The order depends on neither that
+    nor similarity: it is fixed for each annotator, and nobody can compute it without the campaign's secret.
 
     Args:
         pairs: each pair with the number of its lowest free seat (place for an annotator, from 1).
+        most: the most pairs.
         me: the annotator.
         secret: the campaign's secret.
 
     >>> there = [(PairId(1), 1), (PairId(2), 3), (PairId(3), 2), (PairId(4), 1)]
-    >>> mine = order(there, AnnotatorId(1), b"secret")
-    >>> mine[0], mine == order(there[::-1], AnnotatorId(1), b"secret")
-    (2, True)
+    >>> mine = choose(there, 2, AnnotatorId(1), b"secret")
+    >>> PairId(2) in mine, mine == choose(there[::-1], 2, AnnotatorId(1), b"secret")
+    (True, True)
     """
+    places = {pair: keyed_digest(secret, "desk", me, pair) for pair, _ in pairs}
+    chosen = sorted(pairs, key=lambda pair: (pair[1] <= max(FIRST_ROUND_SEATS), places[pair[0]]))[:most]
+    return sorted((pair for pair, _ in chosen), key=places.__getitem__)
 
-    def place(pair: tuple[PairId, int]) -> tuple[bool, str]:
-        return pair[1] <= max(FIRST_ROUND_SEATS), keyed_digest(secret, "desk", me, pair[0])
 
-    return [pair for pair, _ in sorted(pairs, key=place)]
+def _most(assignment: Assignment | None, today: int, in_all: int) -> int:
+    """Return how many pairs an annotator may hold, who graded so many today and in all."""
+    room = None if assignment is None else assignment.room(today, in_all)
+    return QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
 
 
 class Place:
@@ -89,7 +97,7 @@ class Refill:
     @staticmethod
     def at(place: Place) -> "Refill":
         """Return how to go on where an annotator works."""
-        batch, held = place.batches.result
+        batch, held, _ = place.batches.result
         return Refill(batch, held, place.assignment.result)
 
     @property
@@ -128,7 +136,7 @@ class DeskFacts:
     def fits(self) -> bool:
         """Whether what was locked is what the annotator's pairs need now; if not, the desk has to be filled anew."""
         return (
-            self.place.batches.result[1] <= self._refill.held
+            self.place.batches.result.held <= self._refill.held
             and self.place.assignment.result == self._refill.assignment
         )
 
@@ -145,14 +153,13 @@ class DeskFacts:
         if self._refill.renews and self._due.result:
             seats.renew(db, me, now=now, until=self._until, slack_s=self._slack_s)
         assignment = self._refill.assignment
-        room = None if assignment is None else assignment.room(*self._counts.result)
-        limit = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
+        limit = _most(assignment, *self._counts.result)
         if held[limit:]:  # a lead has just given a smaller quota
             give_back(db, me, [item.pair_id for item in held[limit:]], me, "over the quota", now=now)
             held = held[:limit]
         missing, taken = limit - len(held), list[PairId]()
         if missing and self._free is not None:
-            taken = order(self._free.result, me, secret)[:missing]
+            taken = choose(self._free.result, missing, me, secret)
         if taken:
             seats.claim_all(db, me, taken, self.claims.result, gold=gold, now=now, until=self._until)
         if shown is not None:
@@ -189,33 +196,45 @@ def next_refill(store: Store, person: Annotator, filled: Filled, *, now: float) 
 
 
 class DeskView:
-    """What the grading page shows of the pairs that an annotator holds, with progress."""
+    """What the grading page shows of the pairs that an annotator holds, and of the one that they graded last."""
 
-    def __init__(self, person: Annotator, filled: Filled, *, now: float) -> None:
+    def __init__(self, person: Annotator, filled: Filled, *, just_graded: bool = False, now: float) -> None:
+        """Prepare the SELECTs; `just_graded` says that the last grade was stored a moment ago."""
         me, self._filled, self._now = person.annotator_id, filled, now
         self._me = me
         self._paused = assignments.pause_select(me)
         self._held = seats.held_select(me)
         self._counts = judgements.counts_select(me, now)
-        self._progress = {
-            batch: assignments.progress_select(me, batch, filled.assignment, now=now)
-            for batch in sorted(filled.batches)
-        }
+        self._last = LastGrade(person, *filled.last, is_new=just_graded, now=now) if filled.last else None
+        batches = filled.batches | {self._last.pair.batch_id} if self._last else filled.batches
+        self._progress = assignments.progress_select(me, sorted(batches), filled.assignment, now=now)
 
     @property
     def selects(self) -> tuple[Select[Any], ...]:
         """The SELECTs."""
-        return self._paused, self._held, self._counts, *self._progress.values()
+        last = self._last.selects if self._last else ()
+        return self._paused, self._held, self._counts, self._progress, *last
 
-    @property
-    def whole_progress(self) -> Mapping[BatchId, Select[tuple[int, int]]]:
-        """The SELECTs of the progress in batches that no assignment limits."""
-        return self._progress if self._filled.assignment is None else {}
+    def needs_filling(self, shown: PairKey | None, lease_s: float) -> bool:
+        """Return whether pairs have to be reserved, kept for longer or given back, or `shown` noted as on screen.
+
+        Pairs are reserved for `lease_s` seconds.
+        """
+        held, most = self._held.result, _most(self._filled.assignment, *self._counts.result)
+        if not min(FEWEST, most) <= len(held) <= most:
+            return True
+        until, slack_s = self._now + lease_s, renewal_slack_s(lease_s)
+        return any(
+            not until - slack_s <= item.until <= until
+            or item.batch_id not in self._filled.batches
+            or (item.pair_key == shown and not item.on_screen)
+            for item in held
+        )
 
     def desk(self, store: Store) -> Desk[Any]:
         """Return the desk: the annotator's pairs in their order, or the reason why there are none."""
         me, now, assignment = self._me, self._now, self._filled.assignment
-        held, db = self._held.result, store.db
+        held, progress, last = self._held.result, self._progress.result, self._last
         today, in_all = self._counts.result
         if self._paused.result:
             return Desk(DeskState.PAUSED, (), None, today, in_all)
@@ -225,19 +244,17 @@ class DeskView:
                 waiting = assignments.waiting_for(db, me, assignment, now=now)
                 skipped = pair_status.skips_left_to_others(db, me)
                 state = _why_empty(db, me, assignment, today, in_all, waiting, now=now)
-        progress = {batch_id: self._progress_in(db, batch_id) for batch_id in {item.batch_id for item in held}}
+        if more := {item.batch_id for item in held} - progress.keys():  # taken in another window since
+            rest = fetch_one(store.db, assignments.progress_select(me, more, assignment, now=now))
+            progress = progress | rest
         items: list[DeskItem] = []
         for item in held:
             graded, total = progress[item.batch_id]
             nth = sum(other.batch_id == item.batch_id for other in held[: len(items) + 1])
             items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s, whole=item.whole))
-        filled: Desk[Any] = Desk(state, tuple(items), None, today, in_all, waiting, skipped)
+        previous = last.item(progress.get(last.pair.batch_id, (0, 0))) if last else None
+        filled: Desk[Any] = Desk(state, tuple(items), previous, today, in_all, waiting, skipped)
         return replace(filled, quota_today=assignment.a_day, quota_in_all=assignment.in_all) if assignment else filled
-
-    def _progress_in(self, db: Database, batch_id: BatchId) -> tuple[int, int]:
-        if batch_id in self._progress:
-            return self._progress[batch_id].result
-        return assignments.batch_progress(db, self._me, batch_id, self._filled.assignment, now=self._now)
 
 
 def _why_empty(

@@ -9,7 +9,6 @@ else takes it, so a grade that was given offline can still be accepted.
 (verdicts), events. See `backend.campaign.judging.verdicts` for the verdict.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from backend.campaign.judging.locks import locks
 from backend.campaign.judging.model import (
     CORRECTION_S,
     GRADE_REFUSED,
+    Assignment,
     DeskItem,
     GradeEvent,
     Receipt,
@@ -33,7 +33,7 @@ from backend.campaign.setup.people.crediting import WorkTime, clamp_count, credi
 from backend.campaign.setup.project import rows as project_rows
 from backend.core import days, typed_text
 from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
-from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey
+from backend.core.ids import AnnotatorId, PairId, PairKey
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Select, Store, fetch, fetch_one, look, reading, sharing
@@ -76,15 +76,14 @@ class GradeLook:
         assignment: the queries that a lead gave them; None if they may grade any pair.
     """
 
-    def __init__(self, me: AnnotatorId, key: PairKey) -> None:
+    def __init__(self, me: AnnotatorId, key: PairKey, assignment: Select[Assignment | None] | None = None) -> None:
+        """Prepare the SELECTs; the one of the assignment is given where it is fetched anyway."""
         self.pair = judgements.pair_select(key)
         self.seat = seats.seat_by_key_select(key, me)
-        self.assignment = assignments.assignment_select(me)
-
-    @property
-    def selects(self) -> tuple[Select[Any], ...]:
-        """The SELECTs."""
-        return self.pair, self.seat, self.assignment
+        self.assignment = assignment or assignments.assignment_select(me)
+        self.selects: tuple[Select[Any], ...] = (self.pair, self.seat)
+        if assignment is None:
+            self.selects += (self.assignment,)
 
 
 def record_grade(
@@ -127,9 +126,10 @@ class _Facts:
     """What decides about one grade, asked in one round trip."""
 
     def __init__(self, person: Annotator, pair: PairRow, event: GradeEvent, looked: GradeLook, now: float) -> None:
+        self._looked = looked
         me, pair_id, seen = person.annotator_id, pair.pair_id, looked.seat.result
         claimed_at = seen.claimed_at if seen else None
-        self.pair = judgements.pair_select(event.pair)
+        self.batch = judgements.batch_select(event.pair)
         self.scale = project_rows.scale_select()
         self.key_press = judgements.key_press_select(pair_id, event.key)
         self.paused = assignments.pause_select(me)
@@ -143,11 +143,11 @@ class _Facts:
         self.status = PairStatus(pair_id, person)
 
     def fetch(self, db: Database) -> None:
+        limits = () if self._looked.assignment.result is None else (self.counts, self.within)
         fetch(
             db,
-            *(self.pair, self.scale, self.key_press, self.paused, self.assignment, self.seat, self.credited),
-            *(self.counts, self.within, self.note),
-            *self.status.selects,
+            *(self.batch, self.scale, self.key_press, self.paused, self.assignment, self.seat, self.credited),
+            *(self.note, *limits, *self.status.selects),
         )
 
 
@@ -167,7 +167,7 @@ def _record(
     """
     facts = _Facts(person, pair, event, looked, now)
     facts.fetch(db)
-    if facts.pair.result != pair or facts.assignment.result != looked.assignment.result:
+    if facts.batch.result != pair.batch_id or facts.assignment.result != looked.assignment.result:
         return None
     try:
         facts.status.decide()  # before anything is stored: no grade is taken under a rule that this code does not have
@@ -303,14 +303,14 @@ class GradeCorrection:
         self._now = now
         self.earlier = judgements.own_grade_select(pair_id, me)
         self._in_exam = seats.in_exam_select(pair_id, me)
-        self._verdict = pair_status.verdict_select(pair_id)
+        self.verdict = pair_status.verdict_select(pair_id)
         self._last_act = pair_status.last_act_select(pair_id)
         self._gone_on = pair_status.gone_on_select(pair_id, me, now=now)
 
     @property
     def selects(self) -> tuple[Select[Any], ...]:
         """The SELECTs."""
-        return self.earlier, self._in_exam, self._verdict, self._last_act, self._gone_on
+        return self.earlier, self._in_exam, self.verdict, self._last_act, self._gone_on
 
     @property
     def refusal(self) -> str | None:
@@ -322,7 +322,7 @@ class GradeCorrection:
             return EARLIER_CAMPAIGN
         if self._in_exam.result:
             return IN_EXAM
-        verdict = self._verdict.result
+        verdict = self.verdict.result
         if verdict is Verdict.OPEN:
             return None
         if verdict is Verdict.ADJUDICATED and not earlier.gold:
@@ -349,37 +349,35 @@ def refuse(db: Database, person: Annotator, pair: PairRow, event: GradeEvent, wh
 
 
 class LastGrade:
-    """The pair that a person graded last, for the page to correct it, as SELECTs to be fetched together."""
+    """The pair that a person graded last, for the page to correct it, as SELECTs to be fetched together.
 
-    def __init__(
-        self,
-        person: Annotator,
-        pair: PairRow,
-        grade: int,
-        *,
-        progress: Mapping[BatchId, Select[tuple[int, int]]],
-        now: float,
-    ) -> None:
-        """Prepare the SELECTs; those of the progress in batches that are fetched anyway are in `progress`."""
-        me = person.annotator_id
-        self._pair, self._grade = pair, grade
+    Attributes:
+        pair: the pair.
+        selects: the SELECTs.
+    """
+
+    def __init__(self, person: Annotator, pair: PairRow, grade: int, *, is_new: bool = False, now: float) -> None:
+        """Prepare the SELECTs.
+
+        A grade that was stored a moment ago (`is_new`) can be corrected, unless a lead has decided about the pair.
+        """
+        self.pair, self._grade, self._is_new = pair, grade, is_new
         self._correction = GradeCorrection(person, pair.pair_id, now=now)
-        self._note = judgements.note_select(pair.pair_id, me)
-        shared = progress.get(pair.batch_id)
-        self._progress = shared or assignments.progress_select(me, pair.batch_id, now=now)
-        self._own = () if shared else (self._progress,)
+        self._note = judgements.note_select(pair.pair_id, person.annotator_id)
+        correction = (self._correction.verdict,) if is_new else self._correction.selects
+        self.selects: tuple[Select[Any], ...] = (*correction, self._note)
 
-    @property
-    def selects(self) -> tuple[Select[Any], ...]:
-        """The SELECTs."""
-        return *self._correction.selects, self._note, *self._own
+    def item(self, progress: tuple[int, int]) -> DeskItem | None:
+        """Return the pair with its grade; None if the person may not correct the grade any more.
 
-    @property
-    def item(self) -> DeskItem | None:
-        """The pair with its grade; None if the person may not correct the grade any more."""
-        if self._correction.earlier.result is None or self._correction.refusal:
-            return None
-        return _to_correct(self._pair, self._grade, *self._progress.result, self._note.result)
+        `progress` is (graded, total) of its batch.
+        """
+        correction = self._correction
+        if self._is_new:
+            is_final = correction.verdict.result is Verdict.ADJUDICATED
+        else:
+            is_final = correction.earlier.result is None or correction.refusal is not None
+        return None if is_final else _to_correct(self.pair, self._grade, *progress, self._note.result)
 
 
 def recent_items(store: Store, person: Annotator, *, now: float) -> list[DeskItem]:
@@ -393,14 +391,13 @@ def recent_items(store: Store, person: Annotator, *, now: float) -> list[DeskIte
     with reading(store) as db:
         graded = judgements.recently_graded(db, person.annotator_id, RECENT)
         new = [(pair, grade) for pair, grade, at in graded if days.lasts(at, CORRECTION_S, now=now)]
-        me = person.annotator_id
-        return [
-            _to_correct(
-                *(pair, grade, *assignments.batch_progress(db, me, pair.batch_id, now=now)),
-                fetch_one(db, judgements.note_select(pair.pair_id, me)),
-            )
-            for pair, grade in new
-        ]
+        me, shown = person.annotator_id, []
+        assignment = assignments.current_assignment(db, me)
+        for pair, grade in new:
+            progress = fetch_one(db, assignments.progress_select(me, [pair.batch_id], assignment, now=now))
+            note = fetch_one(db, judgements.note_select(pair.pair_id, me))
+            shown.append(_to_correct(pair, grade, *progress.get(pair.batch_id, (0, 0)), note))
+        return shown
 
 
 def _to_correct(pair: PairRow, grade: int, graded: int, total: int, note: str) -> DeskItem:

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from annotate_app.language import as_json
 from backend.campaign.desk import exchange
-from backend.campaign.judging.filling import order
+from backend.campaign.judging.filling import choose
 from backend.campaign.judging.rows import assignments
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.candidates.choosing import choose_candidates
@@ -55,13 +55,13 @@ def test_without_the_secret_nobody_foresees_an_order() -> None:
     by_rank, without, guessed, others = [], [], [], []
     for batch in range(300):
         pairs = [PairId(PAIRS * batch + rank) for rank in range(1, PAIRS + 1)]  # the worst case: numbers in rank order
-        met = order([(pair, 1) for pair in pairs], ME, b"the campaign's")
+        met = choose([(pair, 1) for pair in pairs], PAIRS, ME, b"the campaign's")
         place = places(pairs, met)
         by_rank.append(rho(place, list(range(PAIRS))))
         without.append(rho(place, places(pairs, public(pairs, ME))))
-        guessed.append(rho(place, places(pairs, order([(pair, 1) for pair in pairs], ME, b""))))
+        guessed.append(rho(place, places(pairs, choose([(pair, 1) for pair in pairs], PAIRS, ME, b""))))
         others.append(
-            rho(place, places(pairs, order([(pair, 1) for pair in pairs], AnnotatorId(8), b"the campaign's")))
+            rho(place, places(pairs, choose([(pair, 1) for pair in pairs], PAIRS, AnnotatorId(8), b"the campaign's")))
         )
     for found in (by_rank, without, guessed, others):
         assert abs(fmean(found)) < bound(len(found))
@@ -93,7 +93,7 @@ def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_bat
     for batch, pairs in ranks(project).items():
         assert len(pairs) == PAIRS
         there = assignments.claimable(project.store.db, me.annotator_id, batch, now=NOW)
-        met = order(there, me.annotator_id, project.secret)
+        met = choose(there, PAIRS, me.annotator_id, project.secret)
         numbers.append(rho(list(range(PAIRS)), list(pairs)))
         on_desk.append(rho(list(range(PAIRS)), places(pairs, met)))
         computed.append(rho(places(pairs, met), places(pairs, public(pairs, me.annotator_id))))
@@ -104,14 +104,14 @@ def test_the_numbers_of_pairs_and_their_places_on_the_desk_tell_no_rank(many_bat
     first = next(iter(ranks(project)))
     rows = project.store.db.conn.execute("SELECT pair_id, pair_key FROM pair WHERE batch_id = ?", [first])
     known = {row[0]: row[1] for row in rows}
-    met = order([(pair, 1) for pair in known], me.annotator_id, project.secret)
+    met = choose([(pair, 1) for pair in known], PAIRS, me.annotator_id, project.secret)
     assert keys == [known[pair] for pair in met[: len(keys)]]  # what was measured is what people meet
 
 
 def test_two_campaigns_of_one_corpus_have_different_orders(tmp_path: Path) -> None:
     secrets = [init_project(tmp_path / name, encoder="minilm").secret for name in ("one", "other")]
     pairs = [(PairId(n), 1) for n in range(1, PAIRS + 1)]
-    assert order(pairs, ME, secrets[0]) != order(pairs, ME, secrets[1])
+    assert choose(pairs, PAIRS, ME, secrets[0]) != choose(pairs, PAIRS, ME, secrets[1])
 
 
 def floats(found: object) -> list[float]:

@@ -67,7 +67,8 @@ LEASE_S = 5 * 60.0
 """Shorter than a grade can be taken back, so that one may do so whose follower went away."""
 SLACK_S = 60.0
 """A lease may have been renewed that long ago."""
-QUEUE = 7
+QUEUE, FEWEST = 7, 5
+"""Pairs on a desk that was just filled, and after a grade."""
 SETTLED = ("consensus", "discarded", "adjudicated")
 UNDO_S = 15 * 60.0
 
@@ -295,7 +296,7 @@ class Campaign(RuleBasedStateMachine):
             receipts.extend(found)
             return desk
 
-        self.take(self.people[who], event, lambda: self.look(self.people[who], exchange) or receipts[0])
+        self.take(self.people[who], event, lambda: self.look(self.people[who], exchange, fewest=FEWEST) or receipts[0])
 
     @rule(who=WHO, pair=PAIR, grade=GRADE)
     def grades_any_pair(self, who: int, pair: int, grade: int) -> None:
@@ -744,7 +745,9 @@ class Campaign(RuleBasedStateMachine):
             return desk_exchange.record_grades(self.project, person, [event], now=self.now)[0]
         return desk_exchange.record_skips(self.project, person, [event], now=self.now)[0]
 
-    def look(self, person: Person, ask: Callable[[Person], Desk], on_screen: PairKey | None = None) -> None:
+    def look(
+        self, person: Person, ask: Callable[[Person], Desk], on_screen: PairKey | None = None, fewest: int = QUEUE
+    ) -> None:
         """Ask for a desk, and see that it is what this person must get."""
         me = person.annotator_id
         exchanged = self.tables()
@@ -763,7 +766,12 @@ class Campaign(RuleBasedStateMachine):
         if on_screen is not None:
             self.comes_on_screen(after, me, self.pair_of[on_screen])
         got = {self.pair_of[item.pair] for item in desk.items}
-        leases = [until for seats in after.seats.values() for _, until in seats.values() if until is not None]
+        leases = [
+            until
+            for seats in after.seats.values()
+            for who, until in seats.values()
+            if until is not None and (fewest == QUEUE or who == me)
+        ]
         too_long = any(until > self.now + LEASE_S for until in leases)
         assert me in self.paused or not too_long, "a lease from before the clock was set back"
         assert len(got) == len(desk.items) <= QUEUE
@@ -777,7 +785,7 @@ class Campaign(RuleBasedStateMachine):
         # What was there to be had (a grade handed in at the same moment only makes it less or more by its own pair).
         mine = {pair for pair, query in self.query_of.items() if query == self.only.get(me, query)}
         left = after.open_to(me, self.now) & mine
-        assert len(got) == min(QUEUE, room) or not left or me in self.paused
+        assert min(fewest, room) <= len(got) <= room or not left or me in self.paused
         waiting = (after.wanted_from(me) & mine) - left
         beyond = after.wanted_from(me)
         if me in self.paused:

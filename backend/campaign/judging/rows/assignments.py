@@ -85,7 +85,7 @@ def condition_values(assignment: Assignment | None) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-_WITHIN = "SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = :batch{only}"
+_WITHIN = "SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = {batch}{only}"
 """SQL for a row if the query of a batch meets the condition `only`."""
 
 
@@ -101,7 +101,7 @@ def includes_select(assignment: Assignment | None, batch_id: BatchId) -> Select[
     """Select whether an assignment includes the query of a batch; True without an assignment."""
     only = query_condition(assignment, "q")
     return Select(
-        f"SELECT EXISTS ({_WITHIN.format(only=only)}) AS within" if only else "SELECT 1 AS within",
+        f"SELECT EXISTS ({_WITHIN.format(batch=':batch', only=only)}) AS within" if only else "SELECT 1 AS within",
         {"batch": batch_id, **condition_values(assignment)},
         lambda rows: bool(rows[0][0]),
     )
@@ -226,20 +226,24 @@ _CROWDED = f"""
   SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id) WHERE {_HELD_BY_OTHERS}
   GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
 """
-# Whether two others hold first-round seats in one batch. Every grade asks this, so it reads only the batch's seats.
-_IS_CROWDED = f"""
-  (SELECT count(DISTINCT l.annotator_id) FROM pair AS h CROSS JOIN seat AS l USING (pair_id)
-   WHERE h.batch_id = :batch AND {_HELD_BY_OTHERS}) >= 2
+_BATCHES = 8
+"""The most batches that one SELECT reads: a person holds 7 pairs, and graded one before. It tells PostgreSQL that there
+are few, so that it goes from each to its seats."""
+# All seats of some batches, read once: every grade asks for them. Without MATERIALIZED, PostgreSQL would read them
+# again for each condition, or read all seats that the person ever had.
+_THERE = f"""
+  there AS MATERIALIZED (SELECT p.batch_id, s.pair_id, p.moment_id, s.seat_no, s.annotator_id, s.lease_until, s.closed,
+    s.repeat FROM pair p CROSS JOIN seat s USING (pair_id)
+    WHERE p.batch_id IN (SELECT value FROM json_each(:batches) LIMIT {_BATCHES})),
+  full_of_others AS MATERIALIZED (SELECT l.batch_id FROM there AS l WHERE {_HELD_BY_OTHERS}
+    GROUP BY l.batch_id HAVING count(DISTINCT l.annotator_id) >= 2)
 """
-
-
-# From each of the few pairs to its seats: PostgreSQL would otherwise read all free seats of the project.
 _SEATS_TO_TAKE = f"""
-  SELECT there.pair_id, there.seat_no FROM (
-    SELECT p.pair_id, (SELECT min(s.seat_no) FROM seat s WHERE s.pair_id = p.pair_id AND {FREE}
-      AND (s.seat_no >= :second OR NOT (:politely AND {_IS_CROWDED}))) AS seat_no
-    FROM pair p WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}{{within}}) AS there
-  WHERE there.seat_no IS NOT NULL
+  SELECT p.pair_id, min(p.seat_no) AS seat_no, p.batch_id FROM there AS p
+  WHERE {FREE.replace("s.", "p.")}
+  AND (p.seat_no >= :second OR NOT (:politely AND p.batch_id IN (SELECT batch_id FROM full_of_others)))
+  AND {_MINE_TO_TAKE.replace("FROM seat AS m", "FROM there AS m")}{{within}}
+  GROUP BY p.pair_id, p.batch_id
 """
 
 
@@ -282,21 +286,30 @@ def claimable_select(
 ) -> Select[list[tuple[PairId, int]]]:
     """Select the pairs of a batch that an annotator may take now; see `claimable`."""
     return Select(
-        _claimable(assignment),
-        {"batch": batch_id, "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)}
-        | condition_values(assignment),
+        f"WITH {_THERE} {_claimable(assignment)}",
+        _there_values([batch_id], me, assignment, now=now, politely=politely),
         lambda rows: [(PairId(row[0]), row[1]) for row in rows],
     )
 
 
+def _there_values(
+    batches: Iterable[BatchId], me: AnnotatorId, assignment: Assignment | None, *, now: float, politely: bool = True
+) -> dict[str, object]:
+    """Return the values for the placeholders in `_THERE` and `_claimable`."""
+    values = {"batches": str([*batches]), "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)}
+    return values | condition_values(assignment)
+
+
 def _claimable(assignment: Assignment | None) -> str:
-    """Return the SQL that finds (pair, lowest free seat) of the pairs of a batch that an annotator may take.
+    """Return the SQL that finds (pair, lowest free seat, batch) of the pairs of batches that an annotator may take.
+
+    It reads the seats of the batches from `_THERE`.
 
     These are the annotator's gold questions (hidden pairs with known grades). All other pairs of the batch are found
     too if the assignment includes it.
     """
     only = query_condition(assignment, "q")
-    within = f" AND EXISTS ({_WITHIN.format(only=only)})" if only else ""
+    within = f" AND EXISTS ({_WITHIN.format(batch='p.batch_id', only=only)})" if only else ""
     return f"{GOLD_CLAIMABLE} UNION ALL {_SEATS_TO_TAKE.format(within=within)}"
 
 
@@ -314,18 +327,19 @@ def next_batch(
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.
     only = query_condition(assignment, "q")
     inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
+    is_left = "(:politely AND a.batch_id IN (SELECT batch_id FROM crowded))"
     gold = db.conn.execute(GOLD_NEXT_BATCH, {"me": me}).fetchone()
     for politely in (True, False):
         if not politely and not db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]:
             return None
         row = db.conn.execute(
-            "SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
+            f"WITH crowded AS MATERIALIZED ({_CROWDED}) SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
             f"WHERE {inside if only else 'TRUE'} "
             # Most crowded batches have nothing but first-round seats, and there are many where many people work.
-            f"AND (NOT (:politely AND a.batch_id IN ({_CROWDED})) OR EXISTS (SELECT 1 FROM pair p CROSS JOIN seat s "
+            f"AND (NOT {is_left} OR EXISTS (SELECT 1 FROM pair p CROSS JOIN seat s "
             f"  USING (pair_id) WHERE p.batch_id = a.batch_id AND s.seat_no >= :second AND {FREE})) "
             "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
-            f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
+            f"  AND (s.seat_no >= :second OR NOT {is_left}) "
             f"  AND {FREE} AND {_MINE_TO_TAKE}) "
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
             {
@@ -343,31 +357,25 @@ def next_batch(
     return None
 
 
-def batch_progress(
-    db: Database, me: AnnotatorId, batch_id: BatchId, assignment: Assignment | None = None, *, now: float
-) -> tuple[int, int]:
-    """Return (graded, total) for "7 of 20": how many pairs of a batch this annotator has graded and will grade in all.
-
-    The total counts pairs that they graded, have now, or could take now.
-    """
-    return fetch_one(db, progress_select(me, batch_id, assignment, now=now))
-
-
 def progress_select(
-    me: AnnotatorId, batch_id: BatchId, assignment: Assignment | None = None, *, now: float
-) -> Select[tuple[int, int]]:
-    """Select the progress of an annotator in a batch, as `batch_progress` returns it."""
-    more = claimable_select(me, batch_id, assignment, now=now)
-    # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
+    me: AnnotatorId, batches: Iterable[BatchId], assignment: Assignment | None = None, *, now: float
+) -> Select[dict[BatchId, tuple[int, int]]]:
+    """Select (graded, total) for "7 of 20" by batch: how many of its pairs an annotator has graded and will grade.
+
+    The total counts pairs that they graded, have now, or could take now. Batches without any are left out. At most
+    `_BATCHES` (8) batches are read.
+    """
     return Select(
-        "SELECT coalesce(sum(one.graded), 0) AS graded, count(*) AS total FROM ("
-        "SELECT s.lease_until IS NULL AS graded FROM pair p CROSS JOIN seat s USING (pair_id) "
-        "WHERE p.batch_id = :batch AND s.annotator_id = :me AND s.repeat = 0 "
-        "UNION ALL SELECT g.lease_until IS NULL FROM pair p CROSS JOIN gold_seat g USING (pair_id) "
-        "WHERE p.batch_id = :batch AND g.annotator_id = :me AND g.claim_no IS NOT NULL "
-        f"UNION ALL SELECT 0 FROM ({more.sql}) AS more) AS one",
-        more.parameters,
-        lambda rows: (rows[0][0], rows[0][1]),
+        f"WITH {_THERE} SELECT one.batch_id, sum(one.graded) AS graded, count(*) AS total FROM ("
+        "SELECT s.batch_id, s.lease_until IS NULL AS graded FROM there AS s "
+        "WHERE s.annotator_id = :me AND s.repeat = 0 "
+        # CROSS JOIN: from the few gold questions that this person ever had, never from all pairs.
+        "UNION ALL SELECT p.batch_id, g.lease_until IS NULL FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
+        f"WHERE p.batch_id IN (SELECT value FROM json_each(:batches) LIMIT {_BATCHES}) AND g.annotator_id = :me "
+        "AND g.claim_no IS NOT NULL "
+        f"UNION ALL SELECT more.batch_id, 0 FROM ({_claimable(assignment)}) AS more) AS one GROUP BY one.batch_id",
+        _there_values(batches, me, assignment, now=now),
+        lambda rows: {BatchId(row[0]): (int(row[1]), row[2]) for row in rows},
     )
 
 

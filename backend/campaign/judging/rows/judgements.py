@@ -94,6 +94,12 @@ def pair_select(key: PairKey) -> Select[PairRow | None]:
     )
 
 
+def batch_select(key: PairKey) -> Select[BatchId | None]:
+    """Select the batch of the pair with this key; None if there is no such pair, or if it is in no batch."""
+    sql = "SELECT batch_id FROM pair WHERE pair_key = :key"
+    return Select(sql, {"key": key}, lambda rows: rows[0][0] if rows else None)
+
+
 def ungraded_select(me: AnnotatorId) -> Select[list[PairRow]]:
     """Select the pairs that are reserved for this annotator and not graded, gold questions included, in any order."""
     return Select(

@@ -16,6 +16,7 @@ person.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import SEATS_CLAIMED
@@ -53,10 +54,10 @@ _DUE = """
 """SQL for whether any lease in a table has to be renewed or shortened: mostly none has to."""
 # CROSS JOIN, here and below, starts at the few offers, never at a batch or at all pairs.
 GOLD_CLAIMABLE = (
-    f"SELECT g.pair_id, {GOLD_SEAT_NO} AS seat_no FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
-    f"WHERE p.batch_id = :batch AND {_GOLD_TO_TAKE}"
+    f"SELECT g.pair_id, {GOLD_SEAT_NO} AS seat_no, p.batch_id FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
+    f"WHERE p.batch_id IN (SELECT value FROM json_each(:batches)) AND {_GOLD_TO_TAKE}"
 )
-"""SQL for the gold questions offered to a person in a batch: each pair with the seat that it looks like."""
+"""SQL for the gold questions offered to a person in batches: each pair with the seat that it looks like."""
 GOLD_NEXT_BATCH = (
     "SELECT p.batch_id, q.position FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
     f"CROSS JOIN query q USING (query_id) WHERE {_GOLD_TO_TAKE} ORDER BY q.position, p.batch_id LIMIT 1"
@@ -88,7 +89,8 @@ _CLAIM = (
 class HeldPair:
     """A pair that is reserved for an annotator, who has not graded it yet.
 
-    `pair_key` is the random key that browsers use. `whole` says that the moment is the whole video.
+    `pair_key` is the random key that browsers use. `whole` says that the moment is the whole video. `on_screen` says
+    that its clip was on the annotator's screen. `until` is when the reservation ends, in seconds since 1970.
     """
 
     pair_id: PairId
@@ -98,6 +100,8 @@ class HeldPair:
     query: str
     duration_s: float
     whole: bool
+    on_screen: bool
+    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,23 +156,41 @@ def held_select(me: AnnotatorId) -> Select[list[HeldPair]]:
     # "+" keeps SQLite from reading all seats that this person ever had in the order of claim_no.
     return Select(
         "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s, "
-        f"{WHOLE} FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL "
-        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND lease_until IS NOT NULL) AS s "
+        f"{WHOLE}, s.shown_at IS NOT NULL, s.lease_until FROM (SELECT pair_id, claim_no, shown_at, lease_until "
+        "FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL "
+        "UNION ALL SELECT pair_id, claim_no, shown_at, lease_until "
+        "FROM gold_seat WHERE annotator_id = :me AND lease_until IS NOT NULL) AS s "
         "JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         "WHERE NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY +s.claim_no",
         {"me": me},
-        lambda rows: [
-            HeldPair(PairId(r[0]), PairKey(r[1]), BatchId(r[2]), QueryId(r[3]), r[4], r[5], bool(r[6])) for r in rows
-        ],
+        lambda rows: [_held(*row) for row in rows],
     )
 
 
-def places_select(me: AnnotatorId) -> Select[tuple[BatchId | None, frozenset[BatchId]]]:
-    """Select where an annotator works: the batch from which they last took a pair, and the batches of pairs they hold.
+def _held(
+    pair: int, key: str, batch: int, query_id: int, query: str, duration_s: float, whole: int, shown: int, until: float
+) -> HeldPair:
+    ids = PairId(pair), PairKey(key), BatchId(batch), QueryId(query_id)
+    return HeldPair(*ids, query, duration_s, bool(whole), bool(shown), until)
 
-    A batch is a group of pairs of one query. The first is None if they never took a pair.
+
+class WorkPlaces(NamedTuple):
+    """Where an annotator works; a batch is a group of pairs of one query.
+
+    Attributes:
+        newest: the batch from which they last took a pair; None if they never took one.
+        held: the batches of the pairs that they hold.
+        pairs: how many pairs they hold.
     """
+
+    newest: BatchId | None
+    held: frozenset[BatchId]
+    pairs: int
+
+
+def places_select(me: AnnotatorId) -> Select[WorkPlaces]:
+    """Select where an annotator works."""
     return Select(
         "SELECT p.batch_id, 0 AS held FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
         "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
@@ -177,9 +199,10 @@ def places_select(me: AnnotatorId) -> Select[tuple[BatchId | None, frozenset[Bat
         "WHERE annotator_id = :me AND lease_until IS NOT NULL UNION ALL SELECT pair_id FROM gold_seat "
         "WHERE annotator_id = :me AND lease_until IS NOT NULL) AS s JOIN pair p USING (pair_id)",
         {"me": me},
-        lambda rows: (
+        lambda rows: WorkPlaces(
             next((BatchId(row[0]) for row in rows if not row[1] and row[0] is not None), None),
             frozenset(BatchId(row[0]) for row in rows if row[1]),
+            sum(row[1] for row in rows),
         ),
     )
 

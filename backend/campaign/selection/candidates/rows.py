@@ -15,18 +15,17 @@ from backend.campaign.setup.project.model import PROJECT_SPLIT, StoredSettings
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
 from backend.store.engine import Database, insert_returning_id, run_later
 
-# The lowest seat without a judgement, for each pair that has one. The holder does not matter: a lease may end.
+# The seats without a judgement. The holder does not matter: a lease may end.
 _WANTING = """
-  SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no
   FROM pair p JOIN seat s USING (pair_id)
   WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed = 0
     AND p.batch_id IS NOT NULL AND {where}
     AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
     AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
-  GROUP BY p.pair_id
 """
 AGENDA_ROWS = (
-    f"SELECT w.batch_id, max(w.seat_no) AS nearest, max(q.position) AS position FROM ({_WANTING}) AS w "
+    "SELECT w.batch_id, max(w.seat_no) AS nearest, max(q.position) AS position "
+    f"FROM (SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no {_WANTING} GROUP BY p.pair_id) AS w "
     "JOIN query q USING (query_id) GROUP BY w.batch_id"
 )
 """SQL for the rows that the agenda should have; `where` restricts it to some pairs."""
@@ -50,12 +49,12 @@ def _refresh(db: Database, which: str, number: int) -> None:
 
     `which` is SQL with the parameter `number` that selects the batch.
     """
-    rows = AGENDA_ROWS.format(where=f"p.batch_id = ({which})")
-    values = {"number": number}
-    run_later(db, f"DELETE FROM agenda WHERE batch_id = ({which}) AND NOT EXISTS ({rows})", values)
+    where, values = f"p.batch_id = ({which})", {"number": number}
+    wanting = _WANTING.format(where=where)
+    run_later(db, f"DELETE FROM agenda WHERE batch_id = ({which}) AND NOT EXISTS (SELECT 1 {wanting})", values)
     run_later(
         db,
-        f"INSERT INTO agenda (batch_id, nearest, position) {rows} ON CONFLICT (batch_id) "
+        f"INSERT INTO agenda (batch_id, nearest, position) {AGENDA_ROWS.format(where=where)} ON CONFLICT (batch_id) "
         "DO UPDATE SET nearest = excluded.nearest WHERE agenda.nearest <> excluded.nearest",
         values,
     )
