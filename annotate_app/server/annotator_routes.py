@@ -69,7 +69,7 @@ class DescribeRoutes(ClipRoutes):
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
     ) -> None:
         super().__init__(project, clips, clock)
-        self._turns = Turns()
+        self._turns = Turns.at(project)
         self._failed: dict[Path, BaseException] = {}
         """Errors of clips that were requested ahead, by path, until a request reports them."""
 

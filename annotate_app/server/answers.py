@@ -5,7 +5,8 @@ request made by hand may carry a hundred events, and a program may send several 
 accounts. So `Turns` decides which request is handled next:
 
 - The requests of one user are handled one after the other.
-- Of requests with few events, `AT_WORK` are handled at a time. The next is from the user who recently sent least.
+- Of requests with few events, one is handled at a time, or `AT_WORK` if the database is on a server. The next is from
+  the user who recently sent least.
 - A request with more than `FEW_EVENTS` is split into small parts. Only one such request is handled at a time in the
   whole process. A part starts only while no small request is handled or waits, and a pause follows it. So the grade of
   a key press waits for at most one part. After `MANY_AFTER` small requests, a waiting part goes first.
@@ -294,7 +295,9 @@ PART_EVENTS = 2
 RESTS = 2.0
 """Length of the pause after a part of a request with many events, as a multiple of the time the part took."""
 AT_WORK = 3
-"""Turns at a time. More would only wait for the database and for Python while they hold a turn."""
+"""Turns at a time with a database on a server. More would only wait for the database and for Python."""
+AT_WORK_IN_A_FILE = 1
+"""The same with a file. With three, each grade costs half as much CPU again: they wait for each other's locks."""
 MANY_AFTER = 20
 """After this number of turns of others, a waiting request with many events goes first."""
 _LATELY_S = 2.0
@@ -335,11 +338,14 @@ class _Part:
 class Turns:
     """Schedules the requests of one server process fairly; the module describes the rules. Used in one event loop.
 
-    `clock` returns monotonic seconds.
+    `clock` returns monotonic seconds, and `at_once` how many turns there may be at a time.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, at_once: Callable[[], int] = lambda: AT_WORK
+    ) -> None:
         self._clock = clock
+        self._at_once = at_once
         self._one: dict[AnnotatorId, anyio.Lock] = {}
         self._waiting: list[_Part] = []
         self._at_work: list[_Part] = []
@@ -352,6 +358,11 @@ class Turns:
         """Turns that others had while a request with many events waited."""
         self._handed_in: defaultdict[AnnotatorId, deque[tuple[float, int]]] = defaultdict(deque)
         """Times and event counts of each person's requests in the last hour."""
+
+    @classmethod
+    def at(cls, project: Callable[[], Project]) -> "Turns":
+        """Return the schedule for requests to the project that `project` returns."""
+        return cls(at_once=lambda: AT_WORK if project().is_on_server else AT_WORK_IN_A_FILE)
 
     @asynccontextmanager
     async def of(self, person: AnnotatorId, events: int) -> AsyncIterator[None]:
@@ -407,7 +418,7 @@ class Turns:
 
     def _begin(self) -> None:
         """Start all waiting requests, and waiting parts of requests, that may be handled now."""
-        while len(self._at_work) < AT_WORK and (first := self._next()):
+        while len(self._at_work) < self._at_once() and (first := self._next()):
             self._waiting.remove(first)
             self._at_work.append(first)
             self._lately.add(first.person, 1 + first.events)

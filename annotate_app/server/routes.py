@@ -117,7 +117,7 @@ class Desks(ClipRoutes):
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
     ) -> None:
         super().__init__(project, clips, clock)
-        self._turns = Turns()
+        self._turns = Turns.at(project)
         self._background: set[asyncio.Task[None]] = set()
         self._there: dict[AnnotatorId, frozenset[PairKey]] = {}
         """Pairs of each person's desk whose clips were there when the pair came to the desk."""

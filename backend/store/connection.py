@@ -181,9 +181,14 @@ def reading(store: Store) -> AbstractContextManager[Database]:
     return store.reading()
 
 
+def is_on_server(store: Store) -> bool:
+    """Return whether the database is on a server; otherwise it is a file."""
+    return isinstance(store.db, ServerDatabase)
+
+
 def look(store: Store, *selects: Select[Any]) -> None:
     """Fetch the rows of several SELECTs about one state of the database, in one round trip to a database server."""
-    if isinstance(store.db, ServerDatabase):
+    if is_on_server(store):
         fetch(store.db, *selects)
     else:
         with store.reading() as db:

@@ -71,6 +71,11 @@ class Project:
             return rows.campaign(db)
 
     @property
+    def is_on_server(self) -> bool:
+        """True if the database is on a server; False if it is a file, to which one transaction writes at a time."""
+        return connection.is_on_server(self.store)
+
+    @property
     def embeddings(self) -> Path:
         """The folder where embedding vectors are cached."""
         return self.folder / CACHE_FOLDER / "embeddings"
