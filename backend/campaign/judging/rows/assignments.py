@@ -336,8 +336,7 @@ def next_batch(
             f"WITH crowded AS MATERIALIZED ({_CROWDED}) SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
             f"WHERE {inside if only else 'TRUE'} "
             # Most crowded batches have nothing but first-round seats, and there are many where many people work.
-            f"AND (NOT {is_left} OR EXISTS (SELECT 1 FROM pair p CROSS JOIN seat s "
-            f"  USING (pair_id) WHERE p.batch_id = a.batch_id AND s.seat_no >= :second AND {FREE})) "
+            f"AND (a.nearest >= :second OR NOT {is_left}) "
             "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
             f"  AND (s.seat_no >= :second OR NOT {is_left}) "
             f"  AND {FREE} AND {_MINE_TO_TAKE}) "
