@@ -67,6 +67,14 @@ def test_without_the_secret_nobody_foresees_an_order() -> None:
         assert abs(fmean(found)) < bound(len(found))
 
 
+def test_the_place_on_the_desk_does_not_tell_which_pairs_are_disputed() -> None:
+    pairs = [PairId(n) for n in range(1, PAIRS + 1)]
+    any_order = choose([(pair, 1) for pair in pairs], PAIRS, ME, b"the campaign's")
+    met = choose([(pair, 1 if pair % 4 else 3) for pair in pairs], 7, ME, b"the campaign's")
+    assert {4, 8, 12, 16, 20} < set(met), "chosen first"
+    assert met == [pair for pair in any_order if pair in met], "and then in the place that any pair would have"
+
+
 @pytest.fixture
 def many_batches(corpus_project: Project) -> Project:
     """Thirty queries with a batch of twenty pairs each."""
