@@ -359,12 +359,13 @@ class LastGrade:
     def __init__(self, person: Annotator, pair: PairRow, grade: int, *, is_new: bool = False, now: float) -> None:
         """Prepare the SELECTs.
 
-        A grade that was stored a moment ago (`is_new`) can be corrected, unless a lead has decided about the pair.
+        A grade that was stored a moment ago (`is_new`) can be corrected, unless a lead has decided about the pair. Of
+        gold questions (hidden pairs with known grades) it can be, so that they look like any pair.
         """
         self.pair, self._grade, self._is_new = pair, grade, is_new
         self._correction = GradeCorrection(person, pair.pair_id, now=now)
         self._note = judgements.note_select(pair.pair_id, person.annotator_id)
-        correction = (self._correction.verdict,) if is_new else self._correction.selects
+        correction = (self._correction.earlier, self._correction.verdict) if is_new else self._correction.selects
         self.selects: tuple[Select[Any], ...] = (*correction, self._note)
 
     def item(self, progress: tuple[int, int]) -> DeskItem | None:
@@ -372,11 +373,13 @@ class LastGrade:
 
         `progress` is (graded, total) of its batch.
         """
-        correction = self._correction
+        correction, earlier = self._correction, self._correction.earlier.result
+        if earlier is None:
+            return None
         if self._is_new:
-            is_final = correction.verdict.result is Verdict.ADJUDICATED
+            is_final = correction.verdict.result is Verdict.ADJUDICATED and not earlier.gold
         else:
-            is_final = correction.earlier.result is None or correction.refusal is not None
+            is_final = correction.refusal is not None
         return None if is_final else _to_correct(self.pair, self._grade, *progress, self._note.result)
 
 

@@ -556,6 +556,21 @@ def test_a_grade_of_a_pair_that_a_lead_has_decided_meanwhile_cannot_be_taken_bac
     assert (receipts[0].status, len(desk.items), desk.previous) == (ReceiptStatus.SAVED, 6, None)
 
 
+def test_a_gold_question_that_a_lead_has_decided_can_be_taken_back_like_any_pair(judging: Judging) -> None:
+    key, person = disputed(judging), judging.annotators[3]
+    adjudicate(judging.project, judging.lead, key, 2, "seen it", now=NOW)
+    first = GradeEvent(desk_keys(judging, 3)[0], 3, "an ordinary pair")
+    exchange.exchange(judging.project, person, [first], [], now=NOW)
+    with writing(judging.project.store) as db:
+        pair = db.conn.execute("SELECT pair_id FROM pair WHERE pair_key = ?", [key]).fetchone()[0]
+        gold.offer(db, pair, person.annotator_id)
+        assert seats.claim(db, person.annotator_id, pair, now=NOW, until=NOW + LEASE_S)
+    receipts, desk = exchange.exchange(judging.project, person, [GradeEvent(key, 3, "gold")], [], now=NOW)
+    assert (receipts[0].status, len(desk.items)) == (ReceiptStatus.SAVED, 6), "not filled"
+    assert desk.previous is not None
+    assert desk.previous.pair == key
+
+
 def test_a_quota_holds_however_many_requests_come_at_once(judging: Judging) -> None:
     keys, person = desk_keys(judging, 0), judging.annotators[0]
     assign(judging.project, judging.lead, [person.annotator_id], Assignment(a_day=2), now=NOW)
