@@ -33,7 +33,7 @@ def seats(server: AppServer, pair: str) -> list[tuple[int, bool, bool]]:
 def test_undo_outlives_anothers_browser_that_loads_ahead_and_ends_in_words_when_it_shows(
     server: AppServer, enter: Callable[[str], Page]
 ) -> None:
-    """Two people disagree; the third one's desk gets the pair at once, behind the clip on her screen."""
+    """Two people disagree; the third one's desk gets the pair when it is next filled, behind the clip on her screen."""
 
     def undo(page: Page, pair: str, key: str) -> None:
         page.keyboard.press("u")
@@ -51,8 +51,9 @@ def test_undo_outlives_anothers_browser_that_loads_ahead_and_ends_in_words_when_
     saved(ben)
     assert first in pairs
     assert seats(server, first)[2:] == [(3, False, False), (4, False, False)]
-    press(cleo, "2")  # and her desk is filled: the disputed pair comes before anything else, after what is in hand
-    saved(cleo)
+    for _ in range(3):  # and her desk is filled: the disputed pair is chosen before anything else
+        press(cleo, "2")
+        saved(cleo)
     assert seats(server, first)[2:] == [(3, True, False), (4, False, False)]
 
     undo(ben, first, "1")
