@@ -32,7 +32,8 @@ from backend.store.engine import Cursor, Database, Lock, Parameters, Select, Ser
 WRITER = 0x5265656C
 """The key of the advisory lock that every writer takes."""
 CONNECTIONS = 8
-"""The most connections of one process; further threads wait for a free one. Each has plans and caches of its own."""
+"""The most connections of one process; further threads wait for a free one. More would take more of the server's CPU,
+because each connection makes plans and fills caches of its own."""
 WAIT_S = 30.0
 GONE_S = 2.0
 """Seconds for which the server may still count closed connections."""

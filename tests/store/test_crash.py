@@ -30,8 +30,8 @@ from postgres import Cluster
 
 pytestmark = pytest.mark.long
 KILLS, USUAL_KILLS, FEWER_KILLS = 200, 60, 8
-"""How many front ends are killed: on SQLite KILLS in `make test-long` and USUAL_KILLS in `make test-all`; on PostgreSQL
-FEWER_KILLS in both, and KILLS in `make bench`."""
+"""Front ends to kill. With SQLite, `make test-long` kills KILLS and `make test-all` USUAL_KILLS. With PostgreSQL both
+kill FEWER_KILLS, and `make bench` KILLS."""
 
 
 @pytest.fixture

@@ -33,10 +33,11 @@ FEWEST = 5
 
 
 def choose(pairs: Sequence[tuple[PairId, int]], most: int, me: AnnotatorId, secret: bytes) -> list[PairId]:
-    """Choose at most `most` pairs of a batch for one annotator, in the order in which they get them.
+    """Choose at most `most` pairs of a batch for one annotator, and return them in the order in which they come.
 
-    Pairs whose first two grades disagree (lowest free seat above 2) are chosen first. The order depends on neither that
-    nor similarity: it is fixed for each annotator, and nobody can compute it without the campaign's secret.
+    Pairs whose first two grades disagree (lowest free seat above 2) are chosen first. The order does not tell which
+    these are, nor how similar a pair is. It is fixed for each annotator, and nobody can compute it without the
+    campaign's secret.
 
     Args:
         pairs: each pair with the number of its lowest free seat (place for an annotator, from 1).
@@ -55,7 +56,7 @@ def choose(pairs: Sequence[tuple[PairId, int]], most: int, me: AnnotatorId, secr
 
 
 def _most(assignment: Assignment | None, today: int, in_all: int) -> int:
-    """Return how many pairs an annotator may hold, who graded so many today and in all."""
+    """Return the most pairs that an annotator may hold, who has graded so many pairs today and in all."""
     room = None if assignment is None else assignment.room(today, in_all)
     return QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
 

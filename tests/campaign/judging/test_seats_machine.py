@@ -68,7 +68,7 @@ LEASE_S = 5 * 60.0
 SLACK_S = 60.0
 """A lease may have been renewed that long ago."""
 QUEUE, FEWEST = 7, 5
-"""Pairs on a desk that was just filled, and after a grade."""
+"""Pairs on a desk that was just filled, and the fewest that are left on it before it is filled again."""
 SETTLED = ("consensus", "discarded", "adjudicated")
 UNDO_S = 15 * 60.0
 

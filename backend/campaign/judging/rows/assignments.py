@@ -235,13 +235,13 @@ _THERE = f"""
   there AS MATERIALIZED (SELECT p.batch_id, s.pair_id, p.moment_id, s.seat_no, s.annotator_id, s.lease_until, s.closed,
     s.repeat FROM pair p CROSS JOIN seat s USING (pair_id)
     WHERE p.batch_id IN (SELECT value FROM json_each(:batches) LIMIT {_BATCHES})),
-  full_of_others AS MATERIALIZED (SELECT l.batch_id FROM there AS l WHERE {_HELD_BY_OTHERS}
+  crowded AS MATERIALIZED (SELECT l.batch_id FROM there AS l WHERE {_HELD_BY_OTHERS}
     GROUP BY l.batch_id HAVING count(DISTINCT l.annotator_id) >= 2)
 """
 _SEATS_TO_TAKE = f"""
   SELECT p.pair_id, min(p.seat_no) AS seat_no, p.batch_id FROM there AS p
   WHERE {FREE.replace("s.", "p.")}
-  AND (p.seat_no >= :second OR NOT (:politely AND p.batch_id IN (SELECT batch_id FROM full_of_others)))
+  AND (p.seat_no >= :second OR NOT (:politely AND p.batch_id IN (SELECT batch_id FROM crowded)))
   AND {_MINE_TO_TAKE.replace("FROM seat AS m", "FROM there AS m")}{{within}}
   GROUP BY p.pair_id, p.batch_id
 """
@@ -327,7 +327,7 @@ def next_batch(
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.
     only = query_condition(assignment, "q")
     inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
-    is_left = "(:politely AND a.batch_id IN (SELECT batch_id FROM crowded))"
+    left_to_others = "(:politely AND a.batch_id IN (SELECT batch_id FROM crowded))"
     gold = db.conn.execute(GOLD_NEXT_BATCH, {"me": me}).fetchone()
     for politely in (True, False):
         if not politely and not db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]:
@@ -336,9 +336,9 @@ def next_batch(
             f"WITH crowded AS MATERIALIZED ({_CROWDED}) SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
             f"WHERE {inside if only else 'TRUE'} "
             # Most crowded batches have nothing but first-round seats, and there are many where many people work.
-            f"AND (a.nearest >= :second OR NOT {is_left}) "
+            f"AND (a.nearest >= :second OR NOT {left_to_others}) "
             "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
-            f"  AND (s.seat_no >= :second OR NOT {is_left}) "
+            f"  AND (s.seat_no >= :second OR NOT {left_to_others}) "
             f"  AND {FREE} AND {_MINE_TO_TAKE}) "
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
             {
@@ -359,10 +359,10 @@ def next_batch(
 def progress_select(
     me: AnnotatorId, batches: Iterable[BatchId], assignment: Assignment | None = None, *, now: float
 ) -> Select[dict[BatchId, tuple[int, int]]]:
-    """Select (graded, total) for "7 of 20" by batch: how many of its pairs an annotator has graded and will grade.
+    """Select an annotator's progress by batch: (pairs graded, pairs in all), which the page shows as "7 of 20".
 
-    The total counts pairs that they graded, have now, or could take now. Batches without any are left out. At most
-    `_BATCHES` (8) batches are read.
+    The second number counts pairs that they graded, have now, or could take now. Batches without such a pair are left
+    out. At most `_BATCHES` (8) batches are read.
     """
     return Select(
         f"WITH {_THERE} SELECT one.batch_id, sum(one.graded) AS graded, count(*) AS total FROM ("

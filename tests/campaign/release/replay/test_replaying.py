@@ -199,7 +199,7 @@ def test_pair_numbers_tell_the_published_queries_and_batches(shared: Path, tmp_p
 def test_the_published_grades_are_replayed(
     shared: Path, tmp_path: Path, aims: dict[str, float], columns: tuple[int, int]
 ) -> None:
-    """The figures of docs/fewer-grades.md, to the digits that it prints; of nine systems, every third line."""
+    """The figures of docs/fewer-grades.md, to the digits that it prints. For nine systems every third line is tried."""
     page = (Path(__file__).parents[4] / "docs/fewer-grades.md").read_text(encoding="utf-8")
     printed = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
     printed = [cells for cells in printed if "=" in cells[0]][:: 3 if aims is TABLE_5 else 1]
