@@ -384,8 +384,8 @@ class Turns:
                         self._many_of = None
                         self._begin()
         finally:
-            if not lock.locked():
-                self._one.pop(person, None)
+            if not lock.locked() and self._one.get(person) is lock:  # else a later request has a new one
+                del self._one[person]
 
     @asynccontextmanager
     async def part(self, person: AnnotatorId, events: int, *, of_many: bool) -> AsyncIterator[None]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -328,6 +328,7 @@ def test_fifty_people_who_hand_in_at_once_are_all_served_as_they_came(monkeypatc
     assert done == [who for who in range(50) if who % 10] + [0, 10, 20, 30, 40]
 
 
+@example([*((1, 0, 0, 0),) * 4, (2, 0, 0, 0), (2, 0, 2, 0), (2, 0, 0, 0), (2, 1, 1, 0)])  # who gave up let others in
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 12), st.integers(0, 3), st.integers(0, 3)), max_size=40))
 def test_everybody_has_their_turn_and_never_too_many_do(asked: list[tuple[int, int, int, int]]) -> None:

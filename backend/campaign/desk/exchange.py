@@ -352,7 +352,8 @@ def _fill(
 ) -> Desk[ExamDesk] | filling.Filled:
     """Reserve pairs for an annotator who may grade; return what the page shows to one who may not, as for a pause.
 
-    A transaction takes pairs of one batch, which it has locked, and checks whether the person may work.
+    A transaction takes pairs of one batch, which it has locked, and checks whether the person may work. Each notes
+    which clip is on screen, because its pair may have to be taken again.
     """
     store, refill = project.store, None
     while True:
@@ -370,7 +371,7 @@ def _fill(
         elif (following := filling.next_refill(store, person, filled, now=now)) in (None, refill):
             return filled  # full, or nothing could be had of the same batch a moment ago
         else:
-            refill, shown = following, None
+            refill = following
 
 
 def _fill_once(

@@ -571,6 +571,15 @@ def test_a_gold_question_that_a_lead_has_decided_can_be_taken_back_like_any_pair
     assert desk.previous.pair == key
 
 
+def test_a_clip_on_screen_is_noted_where_its_pair_has_to_be_taken_again(judging: Judging) -> None:
+    key, person = desk_keys(judging, 0)[0], judging.annotators[0]
+    queue.sign_off(judging.project.store, person, now=NOW)  # in another window
+    _, desk = exchange.exchange(judging.project, person, [], [], now=NOW, shown=key)
+    assert key in [item.pair for item in desk.items]
+    found = "SELECT s.shown_at FROM seat s JOIN pair p USING (pair_id) WHERE p.pair_key = ? AND s.annotator_id = ?"
+    assert judging.project.store.db.conn.execute(found, [key, person.annotator_id]).fetchone()[0] == NOW
+
+
 def test_a_quota_holds_however_many_requests_come_at_once(judging: Judging) -> None:
     keys, person = desk_keys(judging, 0), judging.annotators[0]
     assign(judging.project, judging.lead, [person.annotator_id], Assignment(a_day=2), now=NOW)
